@@ -92,7 +92,7 @@ def coarsening(trial_dir: Path, evidence: Evidence) -> list[Compared | Refused]:
                 span,
                 late_ms if part is Part.SET_UP else 2 * late_ms + changes_ms,  # late at both of its ends
             )
-            for part, span in alone.parts.items()
+            for part, span in alone.undivided.items()
         ]
     return found
 

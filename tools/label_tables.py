@@ -12,6 +12,11 @@ from quiclab.why.account import UNIONS, What, Why
 from quiclab.why.account.levels import PARTS, Level, Part, members
 from quiclab.why.mechanisms import MECHANISMS, Mechanism
 
+_WHERE = {
+    Part.CLIENT: "E1, E3 where these show the request",
+    Part.ANSWER: "all of these, where packets show no rate",
+}
+"""Parts that a level tells of some recordings only."""
 _MOST = 12
 """Labels of a sum that are named one by one."""
 
@@ -67,8 +72,8 @@ def _parts() -> list[Sequence[str]]:
     return _table(
         ("part", "told by", "observed from one end", "is the sum of"),
         (
-            (f"`{part}`", ", ".join(levels) or "all of these, where packets show no rate", part.definition,
-             _sum(members(levels[0] if levels else Level.E1, part)))
+            (f"`{part}`", ", ".join(levels) or _WHERE[part], part.definition,
+             _sum(members(levels[0] if levels else Level.E1, part)) or "none: it divides the parts around it")
             for part in Part
             for levels in [[level for level, parts in PARTS.items() if part in parts]]
         ),

@@ -183,4 +183,4 @@ class _Options(Source):
     """Reports problems by option instead of by line."""
 
     def report(self, path: KeyPath, text: str) -> None:
-        self._problems[0, f"--{path[0]}: {text}" if path else text] = None
+        self._note(0, f"--{path[0]}: {text}" if path else text)

@@ -140,7 +140,7 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, cells: Sequence[Explanat
 
     from quiclab.cli.console import VisibleConsole
     from quiclab.report.words import account
-    from quiclab.report.words.explanation_text import PARTED_BY_CAUSE, UNPROVEN, headline, parting
+    from quiclab.report.words.explanation_text import PARTED_BY_CAUSE, UNPROVEN, compared_in, headline, parting
     from quiclab.why.accounts import why_without
 
     console, alpha = VisibleConsole(highlight=False), analysis.alpha
@@ -150,11 +150,9 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, cells: Sequence[Explanat
     ):
         if note:
             console.print(Text(note))
-    several = len({(each.baseline.arm, each.other.arm) for each in analysis.comparisons}) > 1
     for each in cells:
-        waterfall, comparison = each.waterfall, each.comparison
-        arms = f", {comparison.other.arm} against {comparison.baseline.arm}" if several else ""
-        console.print(Text(f"{each.cell_name}{arms}: {headline(each)}", style="bold"))
+        waterfall = each.waterfall
+        console.print(Text(f"{compared_in(each, analysis)}: {headline(each)}", style="bold"))
         if whole:
             _print_causes(console, each)
         else:

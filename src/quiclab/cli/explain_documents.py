@@ -217,6 +217,10 @@ class RecordingEntry:
     """Stream of the request, where it was chosen of several."""
     other_requests: int
     """Number of other answered requests in the recording."""
+    unended_requests: int
+    """Number of requests in the recording whose answers it has not to their ends: any of them may have taken longer."""
+    is_cut_short: bool
+    """True if the file lacks its end: it ends within a record, or its program did not close it."""
     other_bytes_before: int
     """Bytes of other answers that came on its connection from the request to its answer's first byte."""
     other_bytes_during: int
@@ -361,6 +365,8 @@ def _recording(shown: Recording) -> RecordingEntry:
         account.seen.url,
         None if account.seen.request is None else account.seen.request.stream_id,
         0 if account.seen.request is None else account.seen.request.others,
+        shown.unended,
+        shown.is_cut_short,
         account.seen.bytes_meanwhile.others_before,
         account.seen.bytes_meanwhile.others_during,
     )

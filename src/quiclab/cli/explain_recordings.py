@@ -112,11 +112,13 @@ def explain_recordings(arguments: argparse.Namespace) -> int:
     first = shown[0]
     told = recordings.difference_told(found) if found else recordings.one_told(first.name, first.account)
     console.print(Text(told, style="bold"))
+    for each in filter(None, map(recordings.ending_told, shown)):
+        console.print(Text(each, style="yellow"))
     console.print(
         recordings.parts_table(found, console.width) if found else recordings.one_table(first.name, first.account)
     )
-    for each in shown:
-        console.print(Text(recordings.evidence(each.name, each.account)))
+    for recording in shown:
+        console.print(Text(recordings.evidence(recording.name, recording.account)))
     console.print(Text(recordings.limits([each.account for each in shown]), style="dim"))
     if out is not None:
         console.print(Text(f"page: {out}"))
@@ -173,7 +175,7 @@ def _recording(files: Sequence[Path], keys: Sequence[Path], transport: Transport
     from quiclab.why.account.header_captures import CUT
     from quiclab.why.account.levels import Level
     from quiclab.why.account.one_recording import account_of_tables, tables_of
-    from quiclab.why.account.recorded import transports
+    from quiclab.why.account.recorded import is_cut_short, transports
     from quiclab.why.recordings import Recording
 
     found = find_logs([*files], [], [], [*keys])
@@ -205,7 +207,10 @@ def _recording(files: Sequence[Path], keys: Sequence[Path], transport: Transport
     try:
         account = account_of_tables(tables, transport, request)
     except Unknown as unknown:
-        raise DecodeError(f"{file}: {unknown}") from unknown
+        raise DecodeError(f"{_name_and_state(file, tables)}: {unknown}") from unknown
+    if is_cut_short(tables) and not account.end_is_shown:
+        told = f"{file} is cut short, and without keys nothing shows if the answer had ended before"
+        raise DecodeError(told, "give the keys, or record it again")
     cut = tables["decode_stats"]["name"].is_in(CUT).any()
     if found.key_logs and account.level is Level.E2 and not cut:
         raise DecodeError(f"{file}: no key that was given fits it", "give the keys of this connection, or none")
@@ -219,7 +224,14 @@ def _request(file: str, tables: Tables, wanted: Wanted, transport: Transport | N
     try:
         return chosen_request(tables, wanted, transport)
     except Unknown as unknown:
-        raise DecodeError(f"{file}: {unknown}") from unknown
+        raise DecodeError(f"{_name_and_state(file, tables)}: {unknown}") from unknown
+
+
+def _name_and_state(file: str, tables: Tables) -> str:
+    """Name of a recording in front of the reason why it carries no account."""
+    from quiclab.why.account.recorded import is_cut_short
+
+    return f"{file}, which is cut short" if is_cut_short(tables) else file
 
 
 def _protocol(tables: Tables, transport: Transport) -> str | None:

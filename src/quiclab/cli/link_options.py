@@ -112,4 +112,4 @@ class _CommandLine(Source):
         parts = [str(part) for part in path]
         effect = next((number for number, part in enumerate(parts) if part in _OPTIONS), len(parts))
         option = "--" + "-".join(parts[: effect + 1])
-        self._problems[0, f"{option}: {text}"] = None
+        self._note(0, f"{option}: {text}")

@@ -22,9 +22,9 @@ def _read_aqm(node: Node) -> Aqm:
     if not isinstance(node.value, dict):
         raise WrongValueError(f"{show(node.value)}; write {AQM.wanted}")
     cls, keys = _model(str(node.value.get("model", "")), 'the table needs a "model"; ')
-    before = len(node.source.problems)
+    before = node.source.reports
     values = read_keys(node, {"model": kinds.TITLE, **keys})
-    if len(node.source.problems) > before:
+    if node.source.reports > before:
         raise ReportedError
     del values["model"]
     aqm = cls(**values)

@@ -141,7 +141,7 @@ def program(known: Collection[str]) -> Kind[Program]:
             return Program(name)
         if not isinstance(node.value, dict):
             raise WrongValueError(f"{show(node.value)}; write {wanted}")
-        before = len(node.source.problems)
+        before = node.source.reports
         values = read_keys(node, {**PROGRAM_KEYS, **KNOB_KEYS})
         if ("name" in node.value) == ("argv" in node.value):
             raise WrongValueError('write either "name" (a program that quiclab knows) or "argv" (one of your own)')
@@ -151,7 +151,7 @@ def program(known: Collection[str]) -> Kind[Program]:
                 node.child(key).report(f'"{key}" belongs to {whose}; leave it out')
         if "name" in values:
             check_name(node.child("name"), values["name"])
-        if len(node.source.problems) > before:
+        if node.source.reports > before:
             raise ReportedError
         knobs = {name: values.pop(name) for name in KNOB_KEYS if name in values}
         return Program(**{"name": "command", **values, "knobs": Knobs(**knobs)})
@@ -203,7 +203,7 @@ def read_arms(nodes: list[Node], keys: Mapping[str, Kind[Any]], baseline: str | 
     """
     arms = []
     for node in nodes:
-        before = len(node.source.problems)
+        before = node.source.reports
         try:
             values = read_keys(node, keys, required=_NEEDED)
         except ValueError as error:
@@ -222,7 +222,7 @@ def read_arms(nodes: list[Node], keys: Mapping[str, Kind[Any]], baseline: str | 
             node.report(
                 '"tcp" is missing; write tcp = {congestion_control = "reno"}: the machine\'s default is never used'
             )
-        if len(node.source.problems) == before:
+        if node.source.reports == before:
             arms.append(Arm(**{"tcp": _NO_TCP, **values}))
     pinned = sorted((arm for arm in arms if arm.tcp is not _NO_TCP), key=lambda arm: arm.name != baseline)
     if pinned:

@@ -68,7 +68,7 @@ def chosen(nodes: Sequence[Node], baseline: Node | None, usual: str) -> Choice |
     """
     tables = _tables(nodes)
     own = next(iter(nodes)).source
-    before = len(own.problems)
+    before = own.reports
     name = usual if baseline is None else str(baseline.value)
     default = _meant(tables, name, widen=baseline is None)
     named = {node.value["name"]: _meant(tables, node.value["baseline"]) for node in nodes if "baseline" in node.value}
@@ -76,7 +76,7 @@ def chosen(nodes: Sequence[Node], baseline: Node | None, usual: str) -> Choice |
         if node.value["name"] in named and not named[node.value["name"]]:
             valid = [*(each.value["name"] for each in nodes), *table_names(nodes)]
             node.child("baseline").report(f"no arm is called so; {closest(node.value['baseline'], valid, 'arms')}")
-    if len(own.problems) > before:
+    if own.reports > before:
         return None
     if baseline is None and len(tables) == 1 and not named:
         default = default[:1]
@@ -88,7 +88,7 @@ def chosen(nodes: Sequence[Node], baseline: Node | None, usual: str) -> Choice |
             _report(node, candidates, tables)
         else:
             found[node.value["name"]] = match
-    if len(own.problems) > before:
+    if own.reports > before:
         return None
     return _checked(nodes, found, default[0].value["name"], set(named))
 

@@ -109,25 +109,27 @@ def _or_list(form: Form) -> Form:
 
 
 def _combinations(source: Source, at: KeyPath, table: Any, form: Form) -> list[_Combination]:
-    """All combinations of a table's lists, or one of them where they cannot be told apart."""
-    factors = []
-    for place, values in _lists(table, form):
-        if factor := _factor(source, at, place, values):
-            factors.append(factor)
-        else:
-            table = _without(table, place)
+    """All combinations of a table's lists; where they cannot be told apart, so many that each value is in one."""
+    factors = [factor for place, values in _lists(table, form) if (factor := _factor(source, at, place, values))]
     count = math.prod(len(factor.values) for factor in factors)
     if not factors:
         return [_Combination(table, {})]
     if count > MOST_COMBINATIONS:
         source.report(at, f"its lists make {count} combinations; at most {MOST_COMBINATIONS} are possible")
-        return [_combination(table, factors, [0] * len(factors))]
+        return _each_value_once(table, factors)
     chosen = itertools.product(*(range(len(factor.values)) for factor in factors))
     made = [_combination(table, factors, each) for each in chosen]
     if not _is_labelled(source, at, table, factors, count):
-        first = {key: table[key][0] for key in LABELS if isinstance(table.get(key), list) and table[key]}
-        return [replace(made[0], table={**made[0].table, **first})]
+        return _each_value_once(table, factors)
     return [_labelled(table, each, factors, number, form) for number, each in enumerate(made)]
+
+
+def _each_value_once(table: Toml, factors: Sequence[_Factor]) -> list[_Combination]:
+    """Combinations of a refused table by which the reader sees, and so reports, what is wrong with each value."""
+    first = {key: table[key][0] for key in LABELS if isinstance(table.get(key), list) and table[key]}
+    rows = range(max(len(factor.values) for factor in factors))
+    made = [_combination(table, factors, [min(row, len(each.values) - 1) for each in factors]) for row in rows]
+    return [replace(each, table={**each.table, **first}) for each in made]
 
 
 def _lists(value: Any, form: Form, place: KeyPath = ()) -> Iterator[tuple[KeyPath, list[Any]]]:
@@ -181,7 +183,7 @@ def _factor(source: Source, at: KeyPath, place: KeyPath, values: list[Any]) -> _
             told = "it stands" if value == values[known] else f'the same value as "{values[known]}" stands'
             source.report((*at, *place, number), f"{told} in this list before; write each value once")
     if not values:
-        source.report((*at, *place), "the list is empty; write one value or several")
+        source.refuse((*at, *place), "the list is empty; write one value or several")
         return None
     return _Factor(place, [values[number] for number in first.values()], list(first.values()))
 
@@ -209,18 +211,6 @@ def _with(value: Any, place: KeyPath, new: Any) -> Any:
     if isinstance(value, list):
         return [_with(each, rest, new) if number == first else each for number, each in enumerate(value)]
     return {key: _with(each, rest, new) if key == first else each for key, each in value.items()}
-
-
-def _without(value: Any, place: KeyPath) -> Any:
-    """A value without the key at a place in it."""
-    first, rest = place[0], place[1:]
-    if isinstance(value, list):
-        return [_without(each, rest) if number == first else each for number, each in enumerate(value)]
-    return {
-        key: _without(each, rest) if rest and key == first else each
-        for key, each in value.items()
-        if rest or key != first
-    }
 
 
 def _is_labelled(source: Source, at: KeyPath, table: Toml, factors: Sequence[_Factor], count: int) -> bool:

@@ -130,9 +130,9 @@ def _read_loss(node: Node) -> Loss:
     if name not in LOSS_MODELS:
         raise WrongValueError(f'the table needs a "model"; {closest(name, list(LOSS_MODELS), "models")}')
     cls, keys = LOSS_MODELS[name]
-    before = len(node.source.problems)
+    before = node.source.reports
     values = read_keys(node, {"model": kinds.TITLE, **keys}, required_keys(cls))
-    if len(node.source.problems) > before:
+    if node.source.reports > before:
         raise ReportedError
     del values["model"]
     return cls(**values)

@@ -56,7 +56,9 @@ class Source:
     lines: dict[KeyPath, int]
     folder: pathlib.Path
     """Folder that relative file names of the document start from."""
-    _problems: dict[tuple[int, str], None] = field(default_factory=dict)
+    _problems: dict[tuple[int, str], int] = field(default_factory=dict)
+    """Line and text → number of reports of it: tables that lists stand for have the same problems."""
+    _refused: dict[KeyPath, str] = field(default_factory=dict)
     written: Toml | None = None
     """The document as it stands in the file, where lists of values in it have been taken apart."""
     places: Mapping[KeyPath, KeyPath] = field(default_factory=dict)
@@ -64,19 +66,37 @@ class Source:
 
     def line(self, path: KeyPath) -> int:
         """Line of a key path in the file."""
-        return line_of(self.lines, self._in_file(path))
+        return line_of(self.lines, self.in_file(path))
 
     def report(self, path: KeyPath, text: str) -> None:
         """Note a problem once, with its line and key path."""
-        line, label = self.line(path), self._label(self._in_file(path))
-        self._problems[line, f"line {line}: {label}: {text}" if label else f"line {line}: {text}"] = None
+        line, label = self.line(path), self._label(self.in_file(path))
+        self._note(line, f"line {line}: {label}: {text}" if label else f"line {line}: {text}")
+
+    def _note(self, line: int, text: str) -> None:
+        self._problems[line, text] = self._problems.get((line, text), 0) + 1
+
+    def refuse(self, path: KeyPath, text: str) -> None:
+        """Note a problem of a value that is not to be read: its reader would report another one of the same mistake."""
+        self._refused[self.in_file(path)] = text
+        self.report(path, text)
+
+    def refused(self, path: KeyPath) -> str | None:
+        """Problem of a value that is not to be read; None of one that is."""
+        return self._refused.get(self.in_file(path))
+
+    @property
+    def reports(self) -> int:
+        """Number of reports so far, repeated ones too: a table is usable if reading it adds none."""
+        return sum(self._problems.values())
 
     @property
     def problems(self) -> tuple[str, ...]:
         """All problems in the order of their lines."""
         return tuple(text for _, text in sorted(self._problems, key=lambda problem: problem[0]))
 
-    def _in_file(self, path: KeyPath) -> KeyPath:
+    def in_file(self, path: KeyPath) -> KeyPath:
+        """Place of a key path in the file, where lists of values stand in one table."""
         known = (end for end in range(len(path), 0, -1) if path[:end] in self.places)
         end = next(known, 0)
         return (*self.places[path[:end]], *path[end:]) if end else path
@@ -148,6 +168,9 @@ FAILED: Any = object()
 
 def read_or_report(node: Node, kind: Kind[T]) -> T:
     """Read a node, or note why that failed and return `FAILED`."""
+    if refused := node.source.refused(node.path):
+        node.report(refused)
+        return cast(T, FAILED)
     try:
         return kind.read(node)
     except ReportedError:
@@ -202,9 +225,9 @@ def read_keys(node: Node, kinds: Mapping[str, Kind[Any]], required: Collection[s
 
 def build(cls: type[T], node: Node, kinds: Mapping[str, Kind[Any]]) -> T:
     """Read a table into a dataclass whose fields are named like the keys; fields without a default are required."""
-    before = len(node.source.problems)
+    before = node.source.reports
     values = read_keys(node, kinds, required_keys(cls))
-    if len(node.source.problems) > before:
+    if node.source.reports > before:
         raise ReportedError
     return cls(**values)
 

@@ -92,7 +92,7 @@ _BELONGS = {
 def _read_page(node: Node) -> Page:
     """Read a page; its keys are checked against each other once each of them can be read."""
     page = build(Page, node, PAGE_KEYS)
-    before = len(node.source.problems)
+    before = node.source.reports
     sources = [key for key in _BELONGS if key in node.value] or ["resources"]
     if len(sources) > 1:
         node.child(sources[1]).report(f'it cannot stand beside "{sources[0]}": a page is made from one of the two')
@@ -111,7 +111,7 @@ def _read_page(node: Node) -> Page:
             node.child("total").report(
                 f"{page.total} is too little for {page.requests} requests; write {least} B or more"
             )
-    if len(node.source.problems) > before:
+    if node.source.reports > before:
         raise ReportedError
     if page.percentile is not None:
         parts = http_archive.at(page.percentile).values()

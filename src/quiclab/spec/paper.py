@@ -205,7 +205,7 @@ def _claims(top: Node, metrics: Mapping[str, str] | None, study: Study | None) -
 
 
 def _read_claim(node: Node, metrics: Mapping[str, str] | None, study: Study | None) -> Claim:
-    before = len(node.source.problems)
+    before = node.source.reports
     claim = build(Claim, node, CLAIM_KEYS)
     if not claim.testable and not claim.why:
         node.report('"why" is missing; write why this study cannot be held against the claim')
@@ -228,7 +228,7 @@ def _read_claim(node: Node, metrics: Mapping[str, str] | None, study: Study | No
         node.report(f'"second_metric" {told}')
     if claim.second_metric and (claim.second_metric == claim.metric or len(set(claim.arms)) < len(claim.arms)):
         node.report("a correlation is of two metrics, in one arm beside another; name two of each")
-    if len(node.source.problems) > before:
+    if node.source.reports > before:
         raise ReportedError
     if "margin" in node.value and claim.kind in _DIRECTED:
         node.child("margin").report(f"a claim of kind {claim.kind} has none; leave it out")

@@ -37,6 +37,7 @@ from quiclab.spec.nodes import (
 from quiclab.spec.outage import endless_outage, mean_loss
 from quiclab.spec.profiles import profiles, with_profile
 from quiclab.spec.random_rate import RATE_OR_RANDOM
+from quiclab.spec.toml_text import Toml
 
 _BY_NUMBER = kinds.several(kinds.whole(0, 2**32 - 2), "an array of packet numbers from 0", least=1)
 
@@ -135,10 +136,10 @@ PATH_KEYS: Mapping[str, Kind[Any]] = {
 
 def read_path(node: Node) -> Path:
     """Read one `[[path]]` with its defaults filled in."""
-    before = len(node.source.problems)
+    before = node.source.reports
     if isinstance(node.value, dict) and "link" not in node.value:
         node = _with_delay(node)
-    if isinstance(node.value, dict) and node.value.get("profile") in profiles() and "link" not in node.value:
+    if isinstance(node.value, dict) and _has_profile(node.value) and "link" not in node.value:
         node = replace(node, value=with_profile(node.value, DIRECTION_KEYS))
     values = _without_rate_and_trace(node, read_keys(node, PATH_KEYS, required=("name",)))
     mtu = values.get("mtu", Path.mtu)
@@ -149,7 +150,7 @@ def read_path(node: Node) -> Path:
         links = (Link(Path.link_name, directions["up"], directions["down"]),)
     if values.get("ip_version") == 6 and mtu < LEAST_IPV6_MTU:
         node.child("mtu").report(f"{mtu} is too small: IPv6 needs at least {LEAST_IPV6_MTU} (RFC 8200 section 5)")
-    if len(node.source.problems) > before:
+    if node.source.reports > before:
         raise ReportedError
     own = {key: value for key, value in values.items() if key not in _BOTH_DIRECTIONS}
     first, *more = links
@@ -163,7 +164,7 @@ PATH: Kind[Path] = table("a table", Path, PATH_KEYS, read_path)
 
 def _several(path: Node, nodes: list[Node], mtu: int) -> tuple[Link, ...]:
     """Read several links in a row. Raises ReportedError."""
-    before = len(path.source.problems)
+    before = path.source.reports
     for key in path.value:
         if key in (*_BOTH_DIRECTIONS, "profile", "rtt"):
             path.child(key).report("where a path has [[path.link]], this key belongs to each of those links")
@@ -173,7 +174,7 @@ def _several(path: Node, nodes: list[Node], mtu: int) -> tuple[Link, ...]:
         if link.name in links:
             node.child("name").report(f'"{link.name}" is the name of another link of this path; names are unique')
         links[link.name] = link
-    if len(path.source.problems) > before:
+    if path.source.reports > before:
         raise ReportedError
     return tuple(links.values())
 
@@ -182,12 +183,18 @@ def read_link(node: Node, mtu: int, keys: Mapping[str, Kind[Any]], required: tup
     """A link that is described by a table of its own, with its profile's values and its defaults filled in."""
     if isinstance(node.value, dict):
         node = _with_delay(node)
-    if isinstance(node.value, dict) and node.value.get("profile") in profiles():
+    if isinstance(node.value, dict) and _has_profile(node.value):
         merged = with_profile(node.value, DIRECTION_KEYS)
         node = replace(node, value={key: value for key, value in merged.items() if key in keys})
     values = _without_rate_and_trace(node, read_keys(node, keys, required=required))
     directions = _directions(node, values, mtu)
     return Link(values.get("name", ""), directions["up"], directions["down"], values.get("profile", ""))
+
+
+def _has_profile(table: Toml) -> bool:
+    """True if a table names a profile that there is."""
+    name = table.get("profile")
+    return isinstance(name, str) and name in profiles()
 
 
 def _with_delay(node: Node) -> Node:

@@ -276,6 +276,8 @@ def _report_duplicates(nodes: Sequence[Node]) -> None:
         name = node.value.get("name") if isinstance(node.value, dict) else None
         if not isinstance(name, str):
             continue
+        if name in first and node.source.in_file(node.path) == node.source.in_file(first[name].path):
+            continue  # values of its lists, whose names were refused
         if name in first:
             place = first[name].source.line(first[name].path)
             node.child("name").report(f'"{name}" is already the name of the one in line {place}; names are unique')

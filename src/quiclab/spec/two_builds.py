@@ -68,6 +68,7 @@ def interleave(old: Build, new: Build, asked: Sequence[str], blocks: int | None)
     lent = {name: own_arm(before, old.study, name) for name in arms}
     twins = [
         {"name": name + label}
+        | ({"baseline": name + OLD} if label == NEW else {})
         | own_arm(document, build.study, name)
         | ({key: value for key, value in lent[name].items() if key == "tcp"} if name in over_quic else {})
         for name in arms

@@ -6,16 +6,15 @@ One transfer each tests nothing: the differences are between these two, with wha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from quiclab.model.errors import SpecError
 from quiclab.why.account.chosen_request import path_of
-from quiclab.why.account.levels import Part, shared
+from quiclab.why.account.levels import BEFORE_ANSWER, Part, shared
 from quiclab.why.account.one_end import OneEnd, Span
-from quiclab.why.account.recorded import Tables
+from quiclab.why.account.recorded import Tables, is_cut_short
 
-_BEFORE_ANSWER = (Part.SET_UP, Part.REQUEST)
 _BODY_SHARE = 0.01
 _BYTES_SHARE, _BYTES = 0.15, 3_000
 """Most by which the bytes of two answers may differ where no contents show: headers of packets and of records differ,
@@ -31,6 +30,16 @@ class Recording:
     file: str
     tables: Tables
     account: OneEnd
+
+    @property
+    def is_cut_short(self) -> bool:
+        """True if its file lacks its end."""
+        return is_cut_short(self.tables)
+
+    @property
+    def unended(self) -> int:
+        """Number of further requests whose answers it has not to their ends."""
+        return self.account.seen.request.unended if self.account.seen.request else 0
 
 
 @dataclass(frozen=True)
@@ -76,19 +85,23 @@ def compare_recordings(one: Recording, other: Recording) -> Recordings:
     """Set two recordings against each other. Raises SpecError where they are of different transfers."""
     names, first, second = (one.name, other.name), one.account, other.account
     _check_alike(names, first, second)
+    both = Part.CLIENT in first.parts and Part.CLIENT in second.parts
+    parts = (first.parts, second.parts) if both else (first.undivided, second.undivided)
     steps = [
-        RecordedStep(each.part, _sum(first, each.of_first), _sum(second, each.of_second))
+        RecordedStep(each.part, _sum(parts[0], each.of_first), _sum(parts[1], each.of_second))
         for each in shared(first.level, second.level)
-        if {*each.of_first} <= {*first.parts} and {*each.of_second} <= {*second.parts}
+        if {*each.of_first} <= {*parts[0]} and {*each.of_second} <= {*parts[1]}
     ]
+    if both:
+        steps.insert(1, RecordedStep(Part.CLIENT, *(each[Part.CLIENT] for each in parts)))
     if Part.ANSWER in first.parts or Part.ANSWER in second.parts:
-        steps = [step for step in steps if step.part in _BEFORE_ANSWER]
+        steps = [step for step in steps if step.part in BEFORE_ANSWER]
         steps.append(RecordedStep(Part.ANSWER, first.answer, second.answer))
     return Recordings(names, first, second, RecordedStep(None, first.total, second.total), tuple(steps))
 
 
-def _sum(account: OneEnd, parts: Sequence[Part]) -> Span:
-    spans = [account.parts[part] for part in parts]
+def _sum(known: Mapping[Part, Span], parts: Sequence[Part]) -> Span:
+    spans = [known[part] for part in parts]
     ms, low, high = (sum(getattr(span, name) for span in spans) for name in ("ms", "low_ms", "high_ms"))
     return Span(ms, low, high)
 

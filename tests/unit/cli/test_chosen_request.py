@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -124,3 +125,126 @@ def test_a_browsers_log_is_asked_for_an_object(capsys: pytest.CaptureFixture[str
         log = str(_NETLOGS / f"chromium-{name}.json.gz")
         alone = _told([log], capsys)
         assert _told([log, "--url", "/object"], capsys)["total"] == alone["total"]
+
+
+def _cut(folder: Path, name: str, share: float) -> list[str]:
+    """The first bytes of a recording of four requests, as of a program that was killed, with its keys."""
+    content = gzip.decompress((_HERE / f"{name}-four-requests.pcapng.gz").read_bytes())
+    file = folder / f"{name}-cut.pcapng"
+    file.write_bytes(content[: round(share * len(content))])
+    return [str(file), "--keys", str(_HERE / f"{name}-four-requests.keys")]
+
+
+@pytest.mark.parametrize("name", ["h2", "h3"])
+def test_a_cut_recording_says_how_many_requests_lack_their_end(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The number that ends and the number that does not add up, and fewer end the earlier it is cut."""
+    seen = []
+    for share in (0.55, 0.7, 0.85):
+        words = _cut(tmp_path, name, share)
+        recording = _told(words, capsys)["recording"]
+        assert recording["is_cut_short"]
+        seen.append((recording["other_requests"] + 1, recording["unended_requests"]))
+        assert main(["explain", *words, "-o", str(tmp_path / "why.html")]) == ExitCode.OK
+        told = " ".join(capsys.readouterr().out.split())
+        ended, unended = seen[-1]
+        lacking = f"{name}-cut.pcapng is cut short before the answer"
+        assert f"to {unended} of its {ended + unended} requests" in told
+        for text in (told, " ".join((tmp_path / "why.html").read_text(encoding="utf-8").split())):
+            assert text.count(lacking) == 1
+    assert [ended for ended, _ in seen] == sorted(ended for ended, _ in seen)
+    assert all(unended for _, unended in seen)
+    whole = _told(_words(name), capsys)["recording"]
+    assert (whole["is_cut_short"], whole["unended_requests"]) == (False, 0)
+
+
+@pytest.mark.parametrize("name", ["h2", "h3"])
+def test_a_recording_that_stops_between_two_packets_is_not_cut_but_lacks_ends(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The file is whole, and its answers lack their ends."""
+    words = _cut(tmp_path, name, 1)
+    file = Path(words[0])
+    content, at, ends = file.read_bytes(), 0, []
+    while at < len(content):
+        at += int.from_bytes(content[at + 4 : at + 8], "little")
+        ends.append(at)
+    file.write_bytes(content[: max(end for end in ends if end < 0.7 * len(content))])
+    recording = _told(words, capsys)["recording"]
+    assert not recording["is_cut_short"]
+    assert recording["unended_requests"] > 0
+    assert main(["explain", *words]) == ExitCode.OK
+    assert f"{name}-cut.pcapng stops before the answer" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("name", ["h2", "h3"])
+def test_a_request_without_an_end_is_refused_by_name(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One that is asked for, and all of a recording in which none ends; each error says that the file is cut."""
+    words = _cut(tmp_path, name, 0.55)
+    lacking = [f"/four~{number}" for number in range(1, 5)]
+    refused = 0
+    for url in lacking:
+        code = main(["explain", *words, "--url", url])
+        told = " ".join(capsys.readouterr().err.split())
+        assert code in (ExitCode.OK, ExitCode.DECODE)
+        refused += f"cut.pcapng, which is cut short: it ends before the answer to {url} does" in told
+    assert refused
+    assert main(["explain", *_cut(tmp_path, name, 0.3)]) == ExitCode.DECODE
+    assert "which is cut short: it ends before the answer" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_cut_recording_without_keys_shows_no_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An account by the sizes of packets would take the cut for the end of the answer."""
+    assert main(["explain", _cut(tmp_path, "h3", 0.9)[0]]) == ExitCode.DECODE
+    assert "is cut short" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_cut_log_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A qlog has one record a line: the last one is cut within."""
+    log = tmp_path / "cut.sqlog"
+    content = gzip.decompress((_HERE / "h3-four-requests.sqlog.gz").read_bytes())
+    log.write_bytes(content[: round(0.8 * len(content))])
+    recording = _told([str(log)], capsys)["recording"]
+    assert recording["is_cut_short"]
+    assert recording["unended_requests"] + recording["other_requests"] + 1 == 4
+
+
+@pytest.mark.parametrize("name", ["h2", "h3"])
+@pytest.mark.parametrize("ms", [0, 25])
+def test_a_pause_before_the_request_is_the_clients(
+    name: str, ms: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All packets from the request on come later, as of a client that waits with an open connection: neither the
+    handshake nor the way of the request gets longer."""
+    before = _told([*_words(name), "--url", "/four~1"], capsys)
+    file = tmp_path / "later.pcapng"
+    file.write_bytes(_later(name, before, ms))
+    keys = ["--keys", str(_HERE / f"{name}-four-requests.keys")]
+    after = _told([str(file), *keys, "--url", "/four~1"], capsys)
+    first, second = _ms(before), _ms(after)
+    assert second.pop("client") == pytest.approx(first.pop("client") + ms, abs=0.01)
+    assert second.pop("total") == pytest.approx(first.pop("total") + ms, abs=0.01)
+    assert second == pytest.approx(first, abs=0.01)
+    bound = {each["part"]: each["lower_bound_ms"] for each in after["parts"]}
+    assert bound["client"] == 0
+
+
+def _later(name: str, told: Any, ms: int) -> bytes:
+    """The recording of four requests with a pause in front of the request that an account is of."""
+    content = gzip.decompress((_HERE / f"{name}-four-requests.pcapng.gz").read_bytes())
+    parts = _ms(told)
+    blocks, at = [], 0
+    while at < len(content):
+        length = int.from_bytes(content[at + 4 : at + 8], "little")
+        blocks.append(bytearray(content[at : at + length]))
+        at += length
+    packets = [block for block in blocks if int.from_bytes(block[:4], "little") == 6]
+    times = [int.from_bytes(each[12:16], "little") << 32 | int.from_bytes(each[16:20], "little") for each in packets]
+    sent = times[0] + round((parts["set_up"] + parts["client"]) * 1e6) - 1000
+    for block, time in zip(packets, times, strict=True):
+        moved = time + (ms * 1_000_000 if time >= sent else 0)
+        block[12:16], block[16:20] = (moved >> 32).to_bytes(4, "little"), (moved & 0xFFFFFFFF).to_bytes(4, "little")
+    return b"".join(blocks)

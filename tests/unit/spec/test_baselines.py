@@ -9,6 +9,7 @@ import tomllib
 import pytest
 from specs import SMALL, only_problem, problems_of, study_of, written
 
+from quiclab.model.errors import SpecError
 from quiclab.model.study import Study
 from quiclab.spec.counterfactual import PathVariant, Variant, confirming_spec
 from quiclab.spec.read import load_spec, read_study
@@ -204,3 +205,66 @@ def test_keys_of_a_program_make_variants_too(tmp_path: pathlib.Path) -> None:
     assert [each.server.knobs.initial_window for each in alone.arms[1:]] == [10, 32]
     both = study_of(tmp_path, spec(arm("h3a", windows), arm("h3b", windows)))
     assert baselines(both)["h3b-32"] == "h3a-32"
+
+
+_KNOWN = {"client": ("curl", "wget"), "server": ("nginx", "caddy"), "proxy": ("haproxy",)}
+
+
+def _told(folder: pathlib.Path, *lines: str, name: str = '"h2"') -> tuple[str, ...]:
+    """The problems of an arm of HTTP/2 with these lines, beside a right one, where the programs are known."""
+    own = "\n".join((f"name = {name}", 'protocol = "h2"', 'tcp = {congestion_control = "cubic"}', *lines))
+    wrong = f"[[arm]]\n{own}\n"
+    with pytest.raises(SpecError) as caught:
+        read_study(written(folder, spec(wrong, arm("h3", NGINX))), _KNOWN)
+    return caught.value.problems
+
+
+@pytest.mark.parametrize("name", ['"h2"', '["a"]'], ids=["one name", "too few names"])
+@pytest.mark.parametrize(
+    ("lines", "wrong"),
+    [
+        (('client = "curl"', 'server = ["ngnix", "nginx", "nonsense"]'), ("ngnix", "nonsense")),
+        (('client = ["crul", "curl"]', 'server = ["nginx", "nonsense"]'), ("crul", "nonsense")),
+        (
+            ('client = [{name = "curl", gsoo = true}, {name = "curl", gso = 5}, {name = "crul"}]', NGINX),
+            ("gsoo", "5 is a whole number", "crul"),
+        ),
+        (
+            ('client = [{name = "curl"}, {name = "curl", gso = 5}]', 'server = ["nginx", {name = "nonsense"}, 7]'),
+            ("5 is a whole number", "nonsense", "7 is a whole number"),
+        ),
+        (('client = "curl"', 'server = [["nginx"], "nonsense"]'), ("an array stands here", "nonsense")),
+        (('client = "curl"', NGINX, 'proxy = [{argv = []}, {name = "hproxy"}]'), ("0 elements", "hproxy")),
+    ],
+)
+def test_every_wrong_program_of_a_list_is_told_at_once(
+    tmp_path: pathlib.Path, name: str, lines: tuple[str, ...], wrong: tuple[str, ...]
+) -> None:
+    """Each once, and at its place in the list: also where the variants cannot be named, which is one more problem."""
+    problems = _told(tmp_path, *lines, name=name)
+    for each in wrong:
+        assert sum(each in problem for problem in problems) == 1, (each, problems)
+    assert not any("already the name" in problem or "missing" in problem for problem in problems), problems
+
+
+@pytest.mark.parametrize("key", ["client", "server"])
+@pytest.mark.parametrize("beside", ["", 'proxy = ["haproxy", "hproxy"]'])
+def test_an_empty_list_of_programs_is_one_problem(tmp_path: pathlib.Path, key: str, beside: str) -> None:
+    """The program is not told as missing as well, and what is wrong beside it is told too."""
+    other = {"client": NGINX, "server": 'client = "curl"'}[key]
+    problems = _told(tmp_path, f"{key} = []", other, beside)
+    assert len(problems) == 1 + bool(beside), problems
+    assert any(f".{key}: the list is empty" in problem for problem in problems)
+    assert not beside or any("hproxy" in problem for problem in problems)
+
+
+def test_an_empty_list_in_a_table_of_a_program_is_one_problem(tmp_path: pathlib.Path) -> None:
+    """A table that has a name, though an empty one, lacks none."""
+    (problem,) = _told(tmp_path, 'client = "curl"', "server = {name = []}")
+    assert "the list is empty" in problem
+
+
+def test_what_lacks_in_every_variant_is_one_problem(tmp_path: pathlib.Path) -> None:
+    """A missing client, in an arm with two servers."""
+    (problem,) = _told(tmp_path, 'server = ["nginx", "caddy"]')
+    assert '"client" is missing' in problem

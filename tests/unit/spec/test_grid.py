@@ -10,15 +10,17 @@ import tomllib
 import pytest
 from specs import SMALL, changed, only_problem, problems_of, study_of, written
 
+from quiclab.spec.paths import PATH_KEYS
 from quiclab.spec.read import load_spec, read_study
 from quiclab.spec.resolved import resolved_json
 from quiclab.spec.toml_text import toml_text
+from quiclab.spec.workloads import WORKLOAD_KEYS
 
 _HEAD, _REST = SMALL[: SMALL.index("[[path]]")], SMALL[SMALL.index("[[arm]]") :]
 
 MILLION = "\n".join(
-    f"{key} = [{', '.join(repr(f'{n} {unit}') for n in range(1, 101))}]"
-    for key, unit in (("rate", "Mbit/s"), ("delay", "ms"), ("loss", "%"))
+    f"{key} = [{', '.join(repr(f'{n} {unit}') for n in range(first, first + 100))}]"
+    for key, unit, first in (("rate", "Mbit/s", 1), ("delay", "ms", 1), ("loss", "%", 0))
 )
 
 
@@ -188,3 +190,36 @@ def test_two_grids_of_too_many_cells_are_refused(tmp_path: pathlib.Path) -> None
     sizes, delays = (", ".join(f'"{n} {unit}"' for n in range(1, 103)) for unit in ("KB", "ms"))
     text = changed(('size = "100 KB"', f"size = [{sizes}]"), ('delay = "10 ms"', f"delay = [{delays}]"))
     assert "102 workloads over 102 paths are 10404 cells; at most 10000" in only_problem(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines"),
+    [("path", 'name = "p"\nrate = "10 Mbit/s"\n'), ("workload", 'name = "w"\nsize = "1 KB"\n')],
+)
+def test_an_empty_list_is_one_mistake_behind_every_key(tmp_path: pathlib.Path, kind: str, lines: str) -> None:
+    """The key is not told as missing or as of the wrong kind, too, however many tables another list makes."""
+    keys = {"path": PATH_KEYS, "workload": WORKLOAD_KEYS}[kind]
+    for key in keys:
+        if key in ("name", "only_for", "loss", "schedule"):
+            continue  # names are no factor, and no lost packet and no change are values
+        rest = "".join(f"{line}\n" for line in lines.splitlines() if not line.startswith(f"{key} ="))
+        table = f"[[{kind}]]\n{rest}{key} = []\n"
+        others = [each for each in ("path", "workload") if each != kind]
+        text = _HEAD[: _HEAD.index("[[workload]]")] + table + "".join(map(_small, others)) + _REST
+        problems = problems_of(tmp_path, text)
+        assert sum(f".{key}" in each for each in problems) == 1, problems
+        assert not any("missing" in each for each in problems), problems
+
+
+def _small(kind: str) -> str:
+    return {"path": '[[path]]\nname = "p"\n', "workload": '[[workload]]\nname = "w"\nsize = "1 KB"\n'}[kind]
+
+
+def test_a_mistake_of_every_variant_is_told_once(tmp_path: pathlib.Path) -> None:
+    """Tables that lists stand for have their mistakes in common: each of them is unusable."""
+    lists = 'mtu = [1400, 1500]\nprofile = [["lte"], "x"]'
+    text = with_paths(f'[[path]]\nname = "p"\nloss = {{model = "bernoulli"}}\n{lists}')
+    problems = problems_of(tmp_path, text)
+    assert sum("probability" in each for each in problems) == 1, problems
+    assert any("profile[#1]" in each for each in problems), problems
+    assert any("profile[#2]" in each for each in problems), problems

@@ -171,3 +171,15 @@ def test_toml_comes_back_as_it_was() -> None:
         "path": [{"name": "x", "down": {"loss": "1 %", "list": [{"a": 1}, {"b": [False]}]}}, {"name": "y"}],
     }
     assert tomllib.loads(toml_text(document)) == document
+
+
+def test_each_build_is_compared_with_the_other_of_its_own_arm(tmp_path: Path) -> None:
+    """Arms that a list of servers makes have baselines of their own, and no build of h3 is compared with one of h2."""
+    own = 'server = { name = "caddy", prefix = "build" }'
+    old = build(tmp_path / "a", SPEC.replace(own, 'server = ["nginx", "caddy"]'))
+    file = tmp_path / "both.toml"
+    file.write_text(interleave(old, old, [arm.name for arm in old.study.measured_arms], None))
+    study = read_study(file)
+    assert len(study.measured_arms) > 4
+    for each in study.measured_arms:
+        assert study.baseline_of(each) == each.name.removesuffix("-new").removesuffix("-old") + "-old"

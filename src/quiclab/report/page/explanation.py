@@ -27,6 +27,7 @@ from quiclab.report.words.explanation_text import (
     PARTED_BY_CAUSE,
     UNPROVEN,
     clause,
+    compared_in,
     further,
     lead,
     parting,
@@ -109,7 +110,9 @@ def because(
     judged = [each for each in explained if each.judged]
     unfolded = _unfolded(judged)
     cells = {
-        each.comparison: _cell(each, steps, _illustrated(each.comparison.cell_id, pages, shown))
+        each.comparison: _cell(
+            each, compared_in(each, analysis), steps, _illustrated(each.comparison.cell_id, pages, shown)
+        )
         for each, steps in zip(explained, rows, strict=True)
     }
     return Because(
@@ -118,7 +121,7 @@ def because(
         tuple(cells.values()),
         legend(each.waterfall for each in judged),
         account.pairs_of(judged or explained),
-        number_text.listed([each.cell_name for each in explained if not each.judged]),
+        number_text.listed([compared_in(each, analysis) for each in explained if not each.judged]),
         " ".join(filter(None, (account.single_look_note(analysis), account.limits(explained), *proven))),
         " ".join((*lacking, *OpenedStudy(study.directory).incomplete_accounts)),
     )
@@ -131,7 +134,7 @@ def _unfolded(judged: Sequence[Explanation]) -> list[Explanation]:
     return (by_size or list(judged))[:MOST_UNFOLDED]
 
 
-def _cell(explanation: Explanation, steps: pl.DataFrame, file: str | None) -> CellReasons:
+def _cell(explanation: Explanation, place: str, steps: pl.DataFrame, file: str | None) -> CellReasons:
     first = lead(explanation)
     # Names of arms stay as they are: they may begin with a small letter.
     first = first[0].upper() + first[1:] if first.startswith("the ") else first
@@ -140,7 +143,7 @@ def _cell(explanation: Explanation, steps: pl.DataFrame, file: str | None) -> Ce
         spec["layout"]["meta"] = bar_links(explanation.waterfall, file)
     more = filter(None, (further(explanation), parting(explanation)))
     return CellReasons(
-        explanation.cell_name,
+        place,
         linked(first, explanation.parts, file),
         arm_bars(explanation.waterfall),
         tuple(linked(each, explanation.parts, file) for each in more),

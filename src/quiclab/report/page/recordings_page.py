@@ -16,7 +16,7 @@ from quiclab.report.page.critical_path import PACKET_TYPES, segment_kind
 from quiclab.report.page.rendering import plotly, render
 from quiclab.report.words import recordings as words
 from quiclab.report.words.account import decimal
-from quiclab.why.account.levels import Part
+from quiclab.why.account.levels import BEFORE_ANSWER, Part
 from quiclab.why.account.one_end import OneEnd, Span, Stretch, stretches
 from quiclab.why.account.recorded import Recorded, recorded
 from quiclab.why.recordings import Recording, Recordings
@@ -25,7 +25,6 @@ _LONGEST = 8
 """Waits of each recording that the page lists."""
 _MOST_FRAMES = 4
 """Frames of a packet that its line names."""
-_BEFORE_ANSWER = (Part.SET_UP, Part.REQUEST)
 _SINCE_REQUEST = "the request's first packet"
 
 
@@ -67,6 +66,7 @@ def recordings_page(shown: Sequence[Recording], found: Recordings | None) -> str
         title=f"{found.names[1]} against {found.names[0]}" if found else shown[0].file,
         difference=f"{found.names[1]} − {found.names[0]}, ms; − is faster" if found else "",
         told=told,
+        endings=[*filter(None, map(words.ending_told, shown))],
         spec=spec,
         shown=shown,
         columns=[
@@ -144,7 +144,7 @@ def _range(low: float, high: float, *, signed: bool = False) -> str:
 def _waits(band: int, recording: Recording, parts: Sequence[Stretch]) -> list[WaitRow]:
     """The longest waits of the answer, in the order of their times."""
     waits = [
-        (place, each) for place, each in enumerate(parts) if each.part not in (*_BEFORE_ANSWER, Part.ARRIVING)
+        (place, each) for place, each in enumerate(parts) if each.part not in (*BEFORE_ANSWER, Part.ARRIVING)
     ]  # fmt: skip
     longest = sorted(waits, key=lambda wait: wait[1].from_ns - wait[1].until_ns)[:_LONGEST]
     zero_ns = recording.account.seen.zero_ns

@@ -49,7 +49,14 @@ def because_lines(study: Study, analysis: StudyAnalysis) -> list[str]:
     notes = [note] if (note := single_look_note(analysis)) else []
     other = f" --metric {analysis.metric.name}" if analysis.page != "report" else ""
     more = f"More: quiclab explain {number_text.from_here(study.directory)}{other}"
-    return [*(f"{each.cell_name}: {headline(each)}" for each in found), *notes, more]
+    return [*(f"{compared_in(each, analysis)}: {headline(each)}" for each in found), *notes, more]
+
+
+def compared_in(explanation: Explanation, analysis: StudyAnalysis) -> str:
+    """Name of a cell, with both of its arms where several pairs of arms are compared."""
+    pairs = {(each.baseline.arm, each.other.arm) for each in analysis.comparisons}
+    compared = explanation.comparison
+    return explanation.cell_name + (f", {compared.other.arm} against {compared.baseline.arm}" if len(pairs) > 1 else "")
 
 
 def headline(explanation: Explanation) -> str:

@@ -16,7 +16,7 @@ from quiclab.report.words.arm_heads import NUMBER_COLUMNS, fitting
 from quiclab.why.account.chosen_request import Request
 from quiclab.why.account.levels import Level
 from quiclab.why.account.one_end import OneEnd
-from quiclab.why.recordings import RecordedStep, Recordings
+from quiclab.why.recordings import RecordedStep, Recording, Recordings
 
 _LEAST_MS = 0.05
 """Time below which a part, or a difference, is none."""
@@ -57,6 +57,20 @@ def one_told(name: str, account: OneEnd) -> str:
         return told
     least = sum(bound.values())
     return f"{told} An ideal transfer over this path takes {time_text(least)}: {longer(least - account.total.ms)}."
+
+
+def ending_told(recording: Recording) -> str:
+    """Say that a recording lacks its own end or those of requests, and what that leaves open; empty of a whole one."""
+    request, unended = recording.account.seen.request, recording.unended
+    if request is None or not unended:
+        return f"{recording.file} is cut short, after this answer had ended." if recording.is_cut_short else ""
+    stops = "is cut short" if recording.is_cut_short else "stops"
+    lacking = f"{unended} of its {request.others + 1 + unended} requests"
+    if unended == 1:
+        told = f"the answer to {lacking} ends: how long that takes is unknown, and it may be the longest"
+    else:
+        told = f"the answers to {lacking} end: how long these take is unknown, and one of them may be the longest"
+    return f"{recording.file} {stops} before {told}."
 
 
 def _ends(step: RecordedStep) -> tuple[float, float]:
@@ -103,12 +117,16 @@ def evidence(name: str, account: OneEnd) -> str:
 
 def _chosen(request: Request) -> str:
     """Say which of several requests it is, and what of its connection is in its time."""
+    whole = request.others + 1
     which = "the slowest" if request.is_slowest else "one"
+    several = f"{which} of {number_text.counted(whole, 'request')}"
+    if request.unended:
+        several += f" whose {'answer ends' if whole == 1 else 'answers end'} in it"
     name = request.url or ("" if request.stream_id is None else f"stream {request.stream_id}")
     before = (
         "with its connection's handshake" if request.waited_for_handshake else "on a connection that was open already"
     )
-    return f"{which} of {request.others + 1} requests ({name}), {before}"
+    return f"{several} ({name}), {before}"
 
 
 def limits(accounts: Sequence[OneEnd]) -> str:

@@ -14,6 +14,9 @@ from quiclab.model.tables import Row
 from quiclab.why.account.edges import PROMPT_NS
 from quiclab.why.account.recorded import Tables, Transport
 
+_ENDED = ("connection", "send_start_ns", "last_byte_ns")
+"""Columns of a request that a recording has to its end."""
+_RECORD_ON = "record until the connection closes"
 _LISTED = 6
 """Most requests whose addresses an error lists."""
 
@@ -49,6 +52,8 @@ class Request:
     """Beginning of its time: that of its connection where it waited for the handshake, else `sent_ns`."""
     others: int
     """Number of other answered requests."""
+    unended: int
+    """Number of requests whose answer the recording has not to its end."""
     is_slowest: bool
     """True if none of them took longer."""
     row: Row
@@ -67,19 +72,25 @@ class Request:
 
 def chosen_request(tables: Tables, wanted: Wanted, transport: Transport | None = None) -> Request | None:
     """The request that is wanted, over a transport if one is given; None where nothing is asked for and there is but
-    one. Raises Unknown where no answered request is the one, or none shows."""
-    rows = _answered(tables)
+    one. Raises Unknown where no request that ends is the one, or none shows."""
+    shown = _requests_of(tables)
     if transport is not None:
-        rows = rows.filter(transport=transport)
+        shown = shown.filter(transport=transport)
+    rows = shown.drop_nulls(_ENDED)
+    unended = _unended(shown)
     asked = wanted != Wanted()
-    if rows.is_empty() and asked:
+    if rows.height + unended.height < 2 and not asked:
+        return None
+    if rows.is_empty() and unended.is_empty() and asked:
         raise Unknown(
             "it shows no answered request, so none can be chosen: give the keys, or leave --url and --stream out"
         )
-    if rows.height < 2 and not asked:
-        return None
-    requests = [_request(tables, row, rows) for row in rows.iter_rows(named=True)]
+    if rows.is_empty() and unended.height > 1 and not asked:
+        raise Unknown(f"it ends before the answer to any of its {unended.height} requests does: {_RECORD_ON}")
+    requests = [replace(_request(tables, row, rows), unended=unended.height) for row in rows.iter_rows(named=True)]
     found = [each for each in requests if _is_wanted(each, wanted)]
+    if not found and any(_is_meant(row["url"], row["stream_id"], wanted) for row in unended.iter_rows(named=True)):
+        raise Unknown(f"it ends before the answer to {wanted.name} does: {_RECORD_ON}")
     if not found:
         there = list(dict.fromkeys(_name(each) for each in requests))
         more = f", and {len(there) - _LISTED} more" if len(there) > _LISTED else ""
@@ -89,30 +100,40 @@ def chosen_request(tables: Tables, wanted: Wanted, transport: Transport | None =
     return replace(chosen, is_slowest=chosen.took_ns == slowest_ns)
 
 
-def _answered(tables: Tables) -> pl.DataFrame:
-    """Requests with a whole answer, as `http_requests` has them; without it, as in many a qlog, those that streams of
-    QUIC show, which have no address. What a server logged is told by its own account."""
-    needed = ("connection", "send_start_ns", "last_byte_ns")
+def _unended(shown: pl.DataFrame) -> pl.DataFrame:
+    """Requests whose answer a recording has not to its end, of those that it shows; without those that were given up,
+    or answered from a cache."""
+    lacking = pl.col("last_byte_ns").is_null() & pl.col("send_start_ns").is_not_null() & pl.col("error").is_null()
+    return shown.filter(lacking, ~pl.col("from_cache").fill_null(value=False))
+
+
+def _requests_of(tables: Tables) -> pl.DataFrame:
+    """Requests as `http_requests` has them; without it, as in many a qlog, those that streams of QUIC show, which have
+    no address. What a server logged is told by its own account."""
     rows = tables["http_requests"].filter(pl.col("vantage").is_null() | (pl.col("vantage") != "server"))
-    rows = rows.drop_nulls(needed)
-    if rows.height:
+    if rows.drop_nulls(_ENDED).height or _unended(rows).height:
         return rows
-    streams = tables["streams"].filter(pl.col("vantage") == "client", pl.col("down_end") == "fin")
-    streams = streams.filter([is_request_stream(each) for each in streams["stream_id"]]).select(
+    streams = tables["streams"].filter(pl.col("vantage") == "client", pl.col("transport") == "quic")
+    streams = streams.filter([is_request_stream(each) for each in streams["stream_id"]])
+    ended, given_up = pl.col("down_end") == "fin", pl.any_horizontal(pl.col("down_end", "up_end") != "fin")
+    streams = streams.select(
         "connection",
         "stream_id",
         transport=pl.lit("quic"),
         send_start_ns="up_first_ns",
-        last_byte_ns="down_last_ns",
+        last_byte_ns=pl.when(ended).then("down_last_ns"),
+        error=pl.when(given_up.fill_null(value=False)).then(pl.lit("given up")),
     )
-    return pl.concat([rows, streams], how="diagonal_relaxed").drop_nulls(needed)
+    return pl.concat([rows, streams], how="diagonal_relaxed")
 
 
 def _is_wanted(request: Request, wanted: Wanted) -> bool:
-    stream = wanted.stream_id in (None, request.stream_id)
-    return stream and (
-        wanted.url is None or (request.url is not None and wanted.url in (request.url, path_of(request.url)))
-    )
+    return _is_meant(request.url, request.stream_id, wanted)
+
+
+def _is_meant(url: str | None, stream_id: int | None, wanted: Wanted) -> bool:
+    stream = wanted.stream_id in (None, stream_id)
+    return stream and (wanted.url is None or (url is not None and wanted.url in (url, path_of(url))))
 
 
 def _name(request: Request) -> str:
@@ -143,6 +164,7 @@ def _request(tables: Tables, row: Row, rows: pl.DataFrame) -> Request:
         sent_ns,
         begins_ns,
         rows.height - 1,
+        unended=0,
         is_slowest=False,
         row=row,
     )

@@ -64,6 +64,12 @@ class Part(enum.StrEnum):
         "From the client's first packet to the first of its packets that can carry a request.",
         Why.SET_UP,
     )  # fmt: skip
+    CLIENT = (
+        "client", "client before its request", "the client takes {} to send its request",
+        "From the end of the handshake at the client, where the recording shows when the request was sent, until then: "
+        "nothing of the path. Where it does not show that, this is in `set_up` and `request`.",
+        Why.BROWSER,
+    )  # fmt: skip
     REQUEST = (
         "request", "request to answer", "the way from the request to the answer takes {}",
         "From there until the answer's first packet is served by the path: both ways, and the server.",
@@ -100,6 +106,9 @@ class Part(enum.StrEnum):
     )  # fmt: skip
 
 
+BEFORE_ANSWER = (Part.SET_UP, Part.CLIENT, Part.REQUEST)
+"""Parts before the answer, in their order."""
+
 _SET_UP = (*UNIONS[Why.SET_UP], Why.SET_UP, Why.AMPLIFICATION_LIMIT, Why.SET_UP_LOSS)
 _REQUEST = (Why.REQUEST, Why.LAST_FLIGHT)
 _ARRIVING = (Why.LINK_BUSY,)
@@ -119,7 +128,10 @@ PARTS: Mapping[Level, Mapping[Part, tuple[Why, ...]]] = {
 
 
 def members(level: Level, part: Part) -> tuple[Why, ...]:
-    """The reasons that a part sums up. `ANSWER` stands for all after the request, where packets show no rate."""
+    """The reasons that a part sums up. `ANSWER` stands for all after the request, where packets show no rate; `CLIENT`
+    divides what is before it, and no reason is its own."""
+    if part is Part.CLIENT:
+        return ()
     return PARTS[level].get(part, (*_ARRIVING, *_WAITS))
 
 

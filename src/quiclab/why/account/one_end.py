@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from quiclab.evidence.metrics import Unknown
 from quiclab.why.account.arrivals import Arrivals, Floats
 from quiclab.why.account.chosen_request import ALONE, AnswerBytes, Request
-from quiclab.why.account.levels import Level, Part
+from quiclab.why.account.levels import BEFORE_ANSWER, Level, Part
 
 _LONG = 0.5
 """Share of a round trip from which a wait is called long."""
@@ -86,6 +87,9 @@ class Seen:
     """The request, where the recording holds several; None where it is the only one."""
     bytes_meanwhile: AnswerBytes = ALONE
     """Bytes of this answer, and of others that came beside it."""
+    client: tuple[Instant, int] | None = None
+    """End of the handshake at the client, and the departure of the request; None where the recording does not show
+    both, or the request did not wait for a handshake."""
     held: tuple[Part, ...] = ()
     """Part to which a wait before each arrival belongs, where the recording tells; empty elsewhere."""
 
@@ -128,6 +132,8 @@ class OneEnd:
     total: Span
     parts: Mapping[Part, Span]
     """Parts that add up to the total."""
+    undivided: Mapping[Part, Span]
+    """Parts without `CLIENT`, whose time is in the parts around it as where a recording does not show it."""
     answer: Span
     """All after the request: what `parts` has as `ANSWER`, or divides."""
     rate_bit_per_s: float | None
@@ -155,22 +161,22 @@ class OneEnd:
     @property
     def lower_bound_ms(self) -> Mapping[Part, float] | None:
         """Least time of each part over this path: a round trip for TCP and one for TLS 1.3, or one for QUIC; one for
-        the request; the answer's bytes at the path's rate; no wait; and of a request whose connection was there already
-        no handshake. None where the recording hardly shows that
-        rate, or its parts are a server's."""
-        if not {Part.SET_UP, Part.REQUEST, Part.ARRIVING, Part.WAITS} <= {*self.parts}:
+        the request; the answer's bytes at the path's rate; no wait, nor a pause of the client; and of a request
+        whose connection was there already no handshake. None where the recording hardly shows that rate, or its parts
+        are a server's."""
+        if not {Part.REQUEST, Part.ARRIVING, Part.WAITS} <= {*self.parts}:
             return None
         arriving = self.parts[Part.ARRIVING]
         if self.rate_bit_per_s is None or arriving.low_ms < _SURE * arriving.ms:
             return None
         round_trip = min(self.seen.round_trip_ns / 1e6, self.parts[Part.REQUEST].ms)
         handshake = _HANDSHAKE_ROUND_TRIPS[self.seen.transport] * round_trip
-        return {
+        least = {
             Part.SET_UP: min(handshake, self.parts[Part.SET_UP].low_ms),
             Part.REQUEST: round_trip,
             Part.ARRIVING: arriving.low_ms * self.seen.bytes_meanwhile.own_share,
-            Part.WAITS: 0.0,
         }
+        return {part: least.get(part, 0.0) for part in self.parts}
 
     @property
     def missing_ms(self) -> float | None:
@@ -187,7 +193,8 @@ def account_of_one_end(seen: Seen) -> OneEnd:
         raise Unknown("the answer came in one packet: no rate of the path can be read from it")
     rate = arrivals.rate(seen.resolution_ns)
     # An answer begins when its first packet is served: one service before it comes.
-    answer_ns = max(round(arrivals.at_ns[0] - arrivals.size_bytes[0] * 8e9 / rate), seen.asked.at_ns)
+    sent_ns = seen.client[1] if seen.client else seen.asked.at_ns
+    answer_ns = max(round(arrivals.at_ns[0] - arrivals.size_bytes[0] * 8e9 / rate), sent_ns)
     blur_ns = round(arrivals.size_bytes.max() * 8e9 / rate) + 2 * seen.resolution_ns
     answer = Instant(answer_ns, min(answer_ns, seen.answer_early_ns) - blur_ns, answer_ns + blur_ns)
     whole_ns = max(0, seen.last.at_ns - answer_ns)
@@ -203,14 +210,25 @@ def account_of_one_end(seen: Seen) -> OneEnd:
     )
     zero = Instant(seen.zero_ns, seen.zero_ns - round(seen.zero_bytes * 8e9 / rate), seen.zero_ns)
     step_ns = 2 * seen.resolution_ns
-    before_answer = {Part.SET_UP: _span(zero, seen.asked, step_ns), Part.REQUEST: _span(seen.asked, answer, step_ns)}
+    usual = {Part.SET_UP: _span(zero, seen.asked, step_ns), Part.REQUEST: _span(seen.asked, answer, step_ns)}
+    before_answer = _with_client(zero, seen.client, answer, step_ns) if seen.client else usual
     whole = _span(answer, seen.last, step_ns)
     total = _span(zero, seen.last, step_ns)
     if not arrivals.show_a_rate(seen.resolution_ns):
-        return OneEnd(seen, total, {**before_answer, Part.ANSWER: whole}, whole, None, _waits(arrivals, rate))
-    divided = _by_cause(seen, rate, waits) if seen.held else {Part.WAITS: waits}
-    parts = {**before_answer, Part.ARRIVING: arriving, **divided}
-    return OneEnd(seen, total, parts, whole, rate, _waits(arrivals, rate))
+        of_answer, rate_shown = {Part.ANSWER: whole}, None
+    else:
+        divided = _by_cause(seen, rate, waits) if seen.held else {Part.WAITS: waits}
+        of_answer, rate_shown = {Part.ARRIVING: arriving, **divided}, rate
+    parts, undivided = {**before_answer, **of_answer}, {**usual, **of_answer}
+    return OneEnd(seen, total, parts, undivided, whole, rate_shown, _waits(arrivals, rate))
+
+
+def _with_client(zero: Instant, client: tuple[Instant, int], answer: Instant, step_ns: int) -> dict[Part, Span]:
+    """The parts before the answer, where the recording shows the end of the handshake and when the request was sent."""
+    ready, sent = client[0], Instant.exactly(client[1])
+    instants = (zero, ready, sent, answer)
+    spans = (_span(begin, end, step_ns) for begin, end in pairwise(instants))
+    return dict(zip(BEFORE_ANSWER, spans, strict=True))
 
 
 def stretches(account: OneEnd) -> list[Stretch]:
@@ -220,12 +238,13 @@ def stretches(account: OneEnd) -> list[Stretch]:
     """
     seen, rate = account.seen, account.rate_bit_per_s
     last_ns = seen.last.at_ns
-    answer_ns = min(
-        last_ns, seen.zero_ns + round(1e6 * sum(account.parts[part].ms for part in (Part.SET_UP, Part.REQUEST)))
-    )
+    before = [account.parts[part].ms for part in BEFORE_ANSWER if part in account.parts]
+    answer_ns = min(last_ns, seen.zero_ns + round(1e6 * sum(before)))
+    ready_ns, sent_ns = (seen.client[0].at_ns, seen.client[1]) if seen.client else (seen.asked.at_ns,) * 2
     found = [
-        Stretch(Part.SET_UP, seen.zero_ns, seen.asked.at_ns, seen.asked.at_ns),
-        Stretch(Part.REQUEST, seen.asked.at_ns, answer_ns, int(seen.arrivals.at_ns[0])),
+        Stretch(Part.SET_UP, seen.zero_ns, ready_ns, ready_ns),
+        *([Stretch(Part.CLIENT, ready_ns, sent_ns, sent_ns)] if seen.client else []),
+        Stretch(Part.REQUEST, sent_ns, answer_ns, int(seen.arrivals.at_ns[0])),
     ]
     if rate is None:
         return [*found, Stretch(Part.ANSWER, answer_ns, last_ns, last_ns)]

@@ -39,12 +39,13 @@ def seen_by_client(tables: Tables, transport: Transport, request: Request | None
     """Transfer as the client's end shows it, of one request where the recording holds several. Raises Unknown where
     that is not one transfer from its beginning to its end."""
     of = recorded(tables, transport, request.connection if request else None)
-    asked = Instant.exactly(request.sent_ns) if request else _asked(of)
+    sent = Instant.exactly(request.sent_ns) if request else _asked(of)
     if of.opened:
-        answer_ns, last, early_ns, told = _answer_span(of, request, asked)
+        answer_ns, last, early_ns, told = _answer_span(of, request, sent)
     else:
-        answer_ns, last, early_ns = _guessed(of, asked)
+        answer_ns, last, early_ns = _guessed(of, sent)
         told = {}
+    client = _client(of, told) if of.opened and (request is None or request.waited_for_handshake) else None
     came = of.down.filter(pl.col("time_ns").is_between(answer_ns, last.at_ns))
     if came.is_empty():
         raise Unknown("no packet of its answer is found")
@@ -55,19 +56,20 @@ def seen_by_client(tables: Tables, transport: Transport, request: Request | None
         transport,
         request.begins_ns if request else int(of.packets["time_ns"][0]),
         0,
-        asked,
+        _asked(of) if request and client else sent,
         last,
         Arrivals(at, size),
         early_ns,
-        int(of.down.filter(pl.col("time_ns").is_between(asked.at_ns, answer_ns, closed="left"))["size_bytes"].sum()),
+        int(of.down.filter(pl.col("time_ns").is_between(sent.at_ns, answer_ns, closed="left"))["size_bytes"].sum()),
         _round_trip_ns(of),
         of.resolution_ns,
-        _missing(of, asked.at_ns if request else None, last.at_ns, request),
+        _missing(of, sent.at_ns if request else None, last.at_ns, request),
         told.get("response_body_bytes"),
         told.get("url"),
         told.get("status"),
         request,
         answer_bytes(of.tables, request, answer_ns, last.at_ns) if request else ALONE,
+        client,
     )
 
 
@@ -97,6 +99,26 @@ def _asked(of: Recorded) -> Instant:
         return Instant.exactly(first)
     together = bisect_right(can, can[0] + PROMPT_NS) - 1
     return Instant(can[0], can[0], can[max(together, min(1, len(can) - 1))])
+
+
+def _client(of: Recorded, told: Row) -> tuple[Instant, int] | None:
+    """End of the handshake at the client and the departure of the request that the recording tells of; None where it
+    does not show them.
+
+    The client can ask from the first packet on that can carry a request; if the handshake's last messages show, from
+    these on.
+    """
+    can_ns = of.up.filter("app")["time_ns"].min()
+    sent_ns = told.get("send_start_ns")
+    if sent_ns is None and of.transport == "quic":
+        streams = of.table("streams")
+        sent_ns = streams.filter([is_request_stream(each) for each in streams["stream_id"]])["up_first_ns"].min()
+    if not isinstance(can_ns, int) or not isinstance(sent_ns, int):
+        return None
+    finished = of.table("handshake").filter(pl.col("step") == "finished")
+    ends = finished.group_by("direction").agg(pl.col("time_ns").min())["time_ns"].to_list()
+    ready_ns = min(can_ns, max(ends)) if len(ends) > 1 else can_ns
+    return Instant.exactly(min(ready_ns, sent_ns)), sent_ns
 
 
 def _answer_span(of: Recorded, request: Request | None, asked: Instant) -> tuple[int, Instant, int, Row]:
@@ -332,4 +354,5 @@ def seen_by_browser(tables: Tables, request: Request | None = None) -> Seen:
         told["status"],
         request,
         answer_bytes(tables, request, told["headers_ns"], told["last_byte_ns"]) if request else ALONE,
+        (Instant.exactly(asked_ns), max(asked_ns, told["send_start_ns"])) if waited else None,
     )

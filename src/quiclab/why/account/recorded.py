@@ -28,6 +28,8 @@ _AT_ONCE = 1 / 6
 """Share of a round trip within which an end is held to answer at once."""
 _BACKWARD_NS = 100_000_000
 """Most by which the times of a capture may go back: a busy machine records packets of two queues out of order."""
+_CUT_SHORT = ("truncated_block", "truncated_compression", "truncated_log", "truncated_record")
+"""Findings about a file that lacks its end: captures, what they are packed in, and logs."""
 _SYN, _FIN, _RST = 2, 1, 4
 _NAMES = {"tcp": "TCP", "quic": "QUIC"}
 
@@ -62,6 +64,11 @@ class Recorded:
     def down(self) -> pl.DataFrame:
         """The server's packets."""
         return self.packets.filter(pl.col("direction") == "down")
+
+
+def is_cut_short(tables: Tables) -> bool:
+    """True if the file of a recording lacks its end: it ends within a record, or its program did not close it."""
+    return bool(tables["decode_stats"]["name"].is_in(_CUT_SHORT).any())
 
 
 def transports(tables: Tables) -> list[Transport]:

@@ -7,8 +7,10 @@ from dataclasses import replace
 
 from unit.report.words.test_account import waterfall
 
+from quiclab.compare.model import StudyAnalysis
 from quiclab.compare.statistics import Interval
-from quiclab.report.words.explanation_text import clause, headline, sentence
+from quiclab.evidence.metrics import METRICS
+from quiclab.report.words.explanation_text import clause, compared_in, headline, sentence
 from quiclab.why.account import Why
 from quiclab.why.accounts import Step, Waterfall
 from quiclab.why.causes import Status, Verdict
@@ -96,3 +98,15 @@ def test_without_causes_the_waits_stand_in_their_place() -> None:
     assert _headline(replace(found, steps=steps)).endswith(
         "; 8 pairs show no wait. Largest on average: transmitting (+40.0 ms)."
     )
+
+
+def test_a_cell_names_its_arms_where_several_pairs_are_compared() -> None:
+    """Cells of two servers have one name: which of them a sentence is about, its arms say."""
+    found = waterfall(-72.0, set_up=-72.0)
+    nginx, ttlb = found.comparison, next(metric for metric in METRICS if metric.name == "ttlb_ms")
+    caddy = replace(nginx, other=replace(nginx.other, arm="h3-caddy"), baseline=replace(nginx.baseline, arm="h2-caddy"))
+    explained = Explanation(found, (), 0.05)
+    alone = StudyAnalysis("s", ttlb, 0.05, "", (), (), (), {}, {}, (nginx,), (), ())
+    assert compared_in(explained, alone) == explained.cell_name
+    told = compared_in(explained, replace(alone, comparisons=(nginx, caddy)))
+    assert told == f"{explained.cell_name}, {nginx.other.arm} against {nginx.baseline.arm}"

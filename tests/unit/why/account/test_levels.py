@@ -50,9 +50,9 @@ def test_the_page_has_the_parts_of_each_level() -> None:
     page = (_ROOT / "docs/explanation/account.md").read_text(encoding="utf-8").partition("## From one end")[2]
     for part in Part:
         levels = [level for level in PARTS if part in PARTS[level]]
-        if part is Part.ANSWER:
-            continue  # both parts in front of it
         row = next(line for line in page.splitlines() if line.startswith(f"| `{part}` |"))
+        if part in (Part.ANSWER, Part.CLIENT):
+            continue  # both parts in front of it; a division of these, where a recording shows the request
         _, _, told, _, members, _ = row.split("|")
         assert told.strip() == ", ".join(levels), part
         named = {word.strip("`") for word in members.replace(",", " ").split() if word.startswith("`")}
@@ -257,7 +257,7 @@ def test_a_netlog_shows_headers_when_their_record_is_whole() -> None:
         }
     )
     found = account_of_one_end(seen).parts[Part.REQUEST]
-    assert found.low_ms < 21 < 49 < found.ms
+    assert found.low_ms < 20 < 48 < found.ms
 
 
 def test_real_trials_of_a_busy_machine_agree(tmp_path: Path) -> None:
