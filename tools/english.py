@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 import io
 import re
+import subprocess
 import sys
 import tokenize
 from collections.abc import Iterator
@@ -169,17 +170,22 @@ READERS = {".py": python_texts, ".rs": marked_texts, ".go": marked_texts}
 
 
 def complaints(folder: Path) -> list[str]:
-    """One line for each fault below a folder: file, line, what is wrong, and the beginning of the text."""
+    """One line for each fault below a folder."""
+    files = sorted(path for path in folder.rglob("*") if path.suffix in READERS and "target" not in path.parts)
+    return [line for file in files for line in complaints_of(file)]
+
+
+def complaints_of(path: Path) -> list[str]:
+    """One line for each fault of a file: file, line, what is wrong, and the beginning of the text."""
     lines = []
-    for path in sorted(path for path in folder.rglob("*") if path.suffix in READERS and "target" not in path.parts):
-        name = path.resolve().relative_to(ROOT).as_posix() if path.resolve().is_relative_to(ROOT) else str(path)
-        for text in READERS[path.suffix](path.read_text(encoding="utf-8")):
-            line, said = f"{name}:{text.line}", " ".join(text.text.split())[:60]
-            found = faults(text.text, describes=text.describes)
-            lines += [f"{line}: {fault}: {said}" for fault in found]
-        if path.suffix == ".py" and not name.startswith(("tools/", "benches/")):
-            told = former_words(path.read_text(encoding="utf-8"))
-            lines += [f"{name}:{line}: {fault}: {' '.join(said.split())[:60]}" for line, said, fault in told]
+    name = path.resolve().relative_to(ROOT).as_posix() if path.resolve().is_relative_to(ROOT) else str(path)
+    for text in READERS[path.suffix](path.read_text(encoding="utf-8")):
+        line, said = f"{name}:{text.line}", " ".join(text.text.split())[:60]
+        found = faults(text.text, describes=text.describes)
+        lines += [f"{line}: {fault}: {said}" for fault in found]
+    if path.suffix == ".py" and not name.startswith(("tools/", "benches/")):
+        told = former_words(path.read_text(encoding="utf-8"))
+        lines += [f"{name}:{line}: {fault}: {' '.join(said.split())[:60]}" for line, said, fault in told]
     return lines
 
 
@@ -188,12 +194,20 @@ def _faulty_docstrings(folder: Path) -> int:
     return sum(bool(faults(text.text)) for text in texts)
 
 
+def uncommitted(top: Path, folder: str) -> list[Path]:
+    """Python files in a folder of a repository that differ from its last commit; none where there is no git."""
+    command = ["git", "-C", str(top), "status", "--porcelain", "--untracked-files=all", "-z", folder]
+    told = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    files = [top / entry[3:] for entry in told.split("\0") if entry.endswith(".py")]
+    return [file for file in files if file.is_file()]
+
+
 def problem_in_tests(number: int) -> str | None:
     """Sentence about a number of faults in tests that is not the one that is declared; None where it is."""
     if number > IN_TESTS:
         return (
             f"{number} docstrings of tests have a fault, and {IN_TESTS} had one: a docstring says what holds "
-            "(tools/english.py tests lists them)"
+            "(tools/english.py tests lists all; those of files that are not committed stand below)"
         )
     if number < IN_TESTS:
         return f"{number} docstrings of tests have a fault: write IN_TESTS = {number} into tools/english.py"
@@ -205,7 +219,7 @@ def main(asked: list[str]) -> int:
     folders = [Path(folder) for folder in asked] or [ROOT / folder for folder in FOLDERS]
     found = [line for folder in folders for line in complaints(folder)]
     if not asked and (told := problem_in_tests(_faulty_docstrings(ROOT / "tests"))):
-        found.append(told)
+        found += [told, *(line for file in uncommitted(ROOT, "tests") for line in complaints_of(file))]
     print("\n".join(found)) if found else None
     return int(bool(found))
 

@@ -46,8 +46,9 @@ def test_two_captures(tmp_path: Path, browser: Any, size: tuple[int, int]) -> No
         assert page.locator(".answer").inner_text().startswith("h3 took 27.2 ms less than h2")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         h2, h3 = page.evaluate(_BANDS)
-        assert [name for name, _ in h2] == ["handshake", "request to answer", "data arriving", "waits"]
-        assert [name for name, _ in h3][:3] == ["handshake", "request to answer", "data arriving"]
+        parts = ["handshake", "client before its request", "request to answer", "data arriving"]
+        assert [name for name, _ in h2] == [*parts, "waits"]
+        assert [name for name, _ in h3][:4] == parts
         stretch = int(page.locator("#waits [data-band='0']").first.get_attribute("data-spell"))
         wait = _listed(page, stretch)
         assert wait[-1][0] == "server → client"

@@ -148,7 +148,7 @@ def test_every_output_says_so_with_the_numbers(tmp_path: Path) -> None:
     assert (size.split(" % ")[1], confidence, pairs) == ("less time", "96.1 % confidence", "9 pairs")
     assert "…" in span
     (sentence,) = answer.sentences
-    assert sentence.startswith("h3 against h2: not judged for 1 MB (measured: ")
+    assert sentence.startswith("h3 against h2: not judged for 1 MB (measured ")
     for told in (sentence, verdict(comparison, analysis), unescape(write_report(tmp_path).read_text())):
         assert all(part in told for part in measured)
         assert "the interval allows for what this machine added" in told

@@ -103,8 +103,23 @@ def test_rust(tmp_path: Path) -> None:
 def test_faults_in_tests_become_fewer() -> None:
     """More of them are refused, and fewer are to be declared."""
     assert english.problem_in_tests(english.IN_TESTS) is None
-    assert "tools/english.py tests lists them" in str(english.problem_in_tests(english.IN_TESTS + 1))
+    assert "tools/english.py tests lists all" in str(english.problem_in_tests(english.IN_TESTS + 1))
     assert f"IN_TESTS = {english.IN_TESTS - 1}" in str(english.problem_in_tests(english.IN_TESTS - 1))
+
+
+def test_files_that_are_not_committed_are_known(tmp_path: Path) -> None:
+    """Those that changed and those that are new, below the folder alone."""
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    (tmp_path / "tests").mkdir()
+    for name in ("tests/kept.py", "tests/changed.py", "other.py"):
+        (tmp_path / name).write_text("a = 1\n")
+    subprocess.run([*git, "add", "."], check=True)
+    subprocess.run([*git, "commit", "-q", "-m", "first"], check=True)
+    for name in ("tests/changed.py", "tests/new one.py", "other.py"):
+        (tmp_path / name).write_text("a = 2\n")
+    assert {file.name for file in english.uncommitted(tmp_path, "tests")} == {"changed.py", "new one.py"}
+    assert english.uncommitted(tmp_path / "none", "tests") == []
 
 
 @pytest.mark.nightly  # `make lint` runs the same with every push

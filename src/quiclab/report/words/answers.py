@@ -108,17 +108,18 @@ def _cell_text(cell: Comparison, analysis: StudyAnalysis) -> str:
     """The cell, with the difference that was found in it and what its slow tail is like, where either must be said: a
     cell that the machine spoiled has no answer but a measurement, and so has a study's only one that is open."""
     told = []
-    only = cell.conclusion is Conclusion.UNDECIDED and len(analysis.comparisons) == 1
-    if only or cell.conclusion is Conclusion.NOT_JUDGED:
+    alone = len(analysis.comparisons) == 1
+    if cell.conclusion is Conclusion.NOT_JUDGED or (alone and cell.conclusion is Conclusion.UNDECIDED):
         measured = measured_parts(cell, analysis.metric)
-        told = [f"measured: {', '.join(measured)}"] if measured else []
+        shown = measured if alone else measured[:2]  # all cells share a level, and most their pairs
+        told = [f"measured {', '.join(shown)}"] if shown else []
     if cell.conclusion is Conclusion.SMALL:
         told = [*filter(None, (difference_words(cell, analysis.metric), span_words(cell, analysis.metric)))]
     if cell.tail is not None and cell.conclusion in (Conclusion.SMALL, Conclusion.MEDIAN_ALIKE):
         if cell.tail.state is TailState.DIFFERENT:
-            shown = cell.tail.difference_pct
+            tail_pct = cell.tail.difference_pct
             told.append(
-                "but the slow tail, " + ("a failure" if shown is None else percent_words(shown, analysis.metric))
+                "but the slow tail, " + ("a failure" if tail_pct is None else percent_words(tail_pct, analysis.metric))
             )
         elif cell.tail.state is TailState.UNDECIDED:
             told.append("the slow tail is inconclusive")
