@@ -108,7 +108,7 @@ def test_faults_in_tests_become_fewer() -> None:
 
 
 def test_files_that_are_not_committed_are_known(tmp_path: Path) -> None:
-    """Those that changed and those that are new, below the folder alone."""
+    """Changed files and new ones are found, below the folder alone."""
     git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b"]
     subprocess.run([*git, "init", "-q"], check=True)
     (tmp_path / "tests").mkdir()
