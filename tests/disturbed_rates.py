@@ -12,7 +12,7 @@ more than 1 % of its time runs again, with trials drawn anew; what was added by 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import error_rates
@@ -85,7 +85,7 @@ def arms(
 ) -> tuple[ArmResult, ArmResult]:
     """Both arms of a cell whose disturbed blocks were run again; blocks that never count are lost."""
     counted: list[list[tuple[float, float, float] | None]] = [[None] * pairs, [None] * pairs]
-    repeated: list[list[float]] = [[], []]
+    repeated: list[dict[int, list[float]]] = [{}, {}]
     waiting = np.arange(pairs)
     for _ in range(ATTEMPTS):
         drawn = attempts(machine, shape, rng, pairs, factor)
@@ -96,7 +96,7 @@ def arms(
                 if not void[block]:
                     counted[row][block] = values
                 elif np.isfinite(values[0]):
-                    repeated[row].append(values[0] - values[1])
+                    repeated[row].setdefault(int(block), []).append(values[0] - values[1])
         waiting = waiting[void[waiting]]
         if not waiting.size:
             break
@@ -104,9 +104,11 @@ def arms(
     return first, second
 
 
-def _arm(name: str, counted: Sequence[tuple[float, float, float] | None], repeated: Sequence[float]) -> ArmResult:
-    known = [each for each in counted if each is not None and np.isfinite(each[0])]
-    chosen = selection([time - cost for time, cost, _ in known], repeated)
+def _arm(
+    name: str, counted: Sequence[tuple[float, float, float] | None], repeated: Mapping[int, Sequence[float]]
+) -> ArmResult:
+    known = {block: each for block, each in enumerate(counted) if each is not None and np.isfinite(each[0])}
+    chosen = selection({block: time - cost for block, (time, cost, _) in known.items()}, repeated)
     shift_pct = chosen.shift_pct if chosen else 0.0
     trials = []
     for block, each in enumerate(counted):

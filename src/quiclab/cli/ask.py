@@ -168,11 +168,11 @@ def _print_question(question: Question, arms: Contenders, study: Study, study_di
 
 def _trials(arguments: argparse.Namespace, study: Study, study_dir: StudyDir) -> int:
     """Run pairs until the cell is decided or the time is over. Returns the exit code of the last trials."""
-    from quiclab.study.question import MOST_PAIRS, SHARE_FOR_TRIALS
+    from quiclab.study.question import MOST_PAIRS, seconds_for_trials
     from quiclab.study.run import in_sandbox_of
     from quiclab.study.sequential_run import Goal, begin_growth, look_once, planned_blocks
 
-    until_s = time.monotonic() + SHARE_FOR_TRIALS * 60 * arguments.minutes
+    until_s = time.monotonic() + seconds_for_trials(arguments.minutes)
     goal = Goal(study.matters.pct, MOST_PAIRS)
     goal = begin_growth(study_dir, study, goal, chosen=False)
     again = going_on(study_dir.root)

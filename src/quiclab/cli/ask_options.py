@@ -58,6 +58,7 @@ def add_question(parser: argparse.ArgumentParser) -> None:
 
 def read_question(arguments: argparse.Namespace) -> Question:
     """Read the question. Raises SpecError with every wrong option at once."""
+    from quiclab.model.units import ByteCount
     from quiclab.spec import kinds
     from quiclab.spec.paths import RTT
     from quiclab.spec.profiles import profiles
@@ -65,7 +66,7 @@ def read_question(arguments: argparse.Namespace) -> Question:
     from quiclab.study.question import Question, usable_name
 
     readers: Mapping[str, Kind[Any]] = {
-        "size": kinds.SIZE,
+        "size": kinds.quantity(ByteCount, "a size", "300 KB", ByteCount(1), ByteCount(10**12)),
         "count": kinds.whole(1, MOST_OBJECTS),
         "page": kinds.FILE,
         "rtt": RTT,

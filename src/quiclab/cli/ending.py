@@ -51,7 +51,7 @@ def code_of_trials(trials: TrialCounts) -> int:
 def _not_judged(lacking: Mapping[str, int]) -> str:
     """Say of cells how many of their planned pairs they lack, and that the others do not decide them."""
     told = number_text.listed([f"{cell} ({number} missing)" for cell, number in lacking.items()])
-    return f"Not judged: {told}. The pairs that are there decide nothing (exit code {ExitCode.NOT_JUDGED})."
+    return f"Pairs stayed disturbed: {told}. Those that are there decide nothing (exit code {ExitCode.NOT_JUDGED})."
 
 
 def _is_decided(comparison: Comparison) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -101,7 +101,7 @@ def _with_ends(study: Study, trial: TrialResult, most_ms: float, shift_pct: floa
 
 def between(trial: TrialResult, added: float, shift_pct: float, metric: Metric) -> TrialResult:
     """The trial with the ends of its value: the laboratory `added` at most this share of it (of a rate: of the whole
-    time), and the typical time of its arm would grow by `shift_pct` if repeated attempts counted."""
+    time), and the typical time of its arm would grow by `shift_pct` if repeated attempts counted in their blocks."""
     if trial.value is None:
         return trial
     value, added, slower = trial.value, min(added, MOST_SHARE), 1 + shift_pct / 100
@@ -133,26 +133,31 @@ def selection_of(study: Study, trials: Sequence[TrialResult], attempts: pl.DataF
     trial of its block always does.
     """
     folders = StudyDir(study.directory)
-    repeated = []
+    repeated: dict[int, list[float]] = {}
     for row in attempts.filter(pl.col("status") == "void").iter_rows(named=True):
         found = stored_disturbance(folders.failed(row["trial_id"], row["attempt"]))
         if found is not None and (row["reason"] in WITH_ITS_BLOCK or found.cost_ns > found.bound_ns):
-            repeated.append(found.undisturbed_ns)
+            repeated.setdefault(row["block"], []).append(found.undisturbed_ns)
     if not repeated:
         return None
-    counted = [
-        found.undisturbed_ns
+    counted = {
+        each.block: found.undisturbed_ns
         for each in trials
         if each.status == "verified" and (found := stored_disturbance(folders.trial(each.trial_id))) is not None
-    ]
+    }
     return selection(counted, repeated)
 
 
-def selection(counted: Sequence[float], repeated: Sequence[float]) -> Selection | None:
-    """Compare the undisturbed times of trials that count with those of repeated attempts; None without any."""
-    if not counted or not repeated:
+def selection(counted: Mapping[int, float], repeated: Mapping[int, Sequence[float]]) -> Selection | None:
+    """Compare the undisturbed times of trials that count, by block, with those of repeated attempts of the same blocks;
+    None without any.
+
+    The first attempt of a block is chosen by nothing. Where it was repeated, the mean of all that were repeated there is
+    expected to be what it was, and varies less. Blocks differ, as by their losses: that slow ones are repeated more often
+    chooses nothing.
+    """
+    again = {block: np.log(times) for block, times in repeated.items() if block in counted and len(times)}
+    if not again:
         return None
-    alone, together = (
-        statistics.hodges_lehmann(np.log(times), 0.0).estimate for times in (counted, [*counted, *repeated])
-    )
-    return Selection(len(repeated), 100 * math.expm1(together - alone))
+    slower = sum(float(times.mean()) - math.log(counted[block]) for block, times in again.items())
+    return Selection(sum(map(len, again.values())), 100 * math.expm1(slower / len(counted)))

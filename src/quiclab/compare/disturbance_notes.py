@@ -78,10 +78,10 @@ def repeats_table(analysis: StudyAnalysis) -> TextTable:
     return TextTable(
         "Repeated trials",
         "A trial that this machine disturbed is repeated, and slow trials may be disturbed more often. So the repeated "
-        "attempts are held against the trials that count, both without the time that the machine is predicted to have "
-        "added: by so much the arm's typical time would change if the repeated attempts counted too. Intervals allow "
-        "for it.",
-        ("cell", "arm", "trials", "repeated attempts", "typical time would change by"),
+        "attempts are held against the trials that count of the same blocks, both without the time that the machine is "
+        "predicted to have added: by so much the arm's time would change if they counted in their place. "
+        "Intervals allow for it.",
+        ("cell", "arm", "trials", "repeated attempts", "time would change by"),
         tuple(rows),
         "No trial was repeated, or it is not known how long repeated ones would have taken.",
     )

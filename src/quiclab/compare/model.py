@@ -150,7 +150,8 @@ class Selection:
     attempts: int
     """Repeated attempts whose time is known."""
     shift_pct: float
-    """Per cent by which the arm's typical time (Hodges–Lehmann of the logarithms) would grow if they counted too."""
+    """Per cent by which the arm's time (mean of logarithms) would grow if they stood in place of those that count of
+    the same blocks."""
 
 
 @dataclass(frozen=True)

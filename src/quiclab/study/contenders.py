@@ -145,20 +145,23 @@ def _builds(role: Role, name: str) -> tuple[tuple[Build, ...], str]:
 def _chosen(protocol: Protocol, named: ProgramChoice, workload: Workload) -> Contender:
     """The first programs that go together, can do what is asked, and are here."""
     refused: dict[str, None] = {}
+    unable: dict[str, None] = {}  # of programs that are here
     absent: dict[str, None] = {}
     for server, client in _pairs(protocol, named):
         arm = Arm(protocol, protocol, Program(client), Program(server), tcp=Tcp(congestion_control=CUBIC))
+        here = [_builds(role, name) for role, name in (("client", client), ("server", server))]
         if why := objections(arm, [workload]):
             refused |= dict.fromkeys(why)
+            unable |= dict.fromkeys(why if all(builds for builds, _ in here) else ())
             continue
-        here = [_builds(role, name) for role, name in (("client", client), ("server", server))]
         if all(builds for builds, _ in here):
             return Contender(protocol, here[0][0][0], here[1][0][0])
         for (builds, reason), role, name in zip(here, ("client", "server"), (client, server), strict=True):
             if not builds:
                 absent[f"the {role} {name} is not here: {reason}"] = None
     if absent:
-        raise HostError(f"no programs for {protocol} are here", f"install them: {MORE_PROGRAMS}", tuple(absent))
+        told = f"no programs for {protocol} are here" + (" that can do what is asked" if unable else "")
+        raise HostError(told, f"install them: {MORE_PROGRAMS}", (*unable, *absent))
     raise SpecError(f"{protocol} cannot run with these programs", "name others", tuple(refused))
 
 

@@ -27,8 +27,8 @@ LEAST_PAIRS = 6
 have one sign)."""
 MOST_PAIRS = 400
 """Pairs at which a question ends, whatever its time."""
-SHARE_FOR_TRIALS = 5 / 6
-"""Share of a question's minutes in which trials run: report and looks take about the rest."""
+_REPORT_S = 15
+"""Time of a short question's report."""
 _SEED = 1
 _DISTURBANCE = "3 %"
 """Share of its time that the machine may add to a trial of a question. Servers of QUIC with many threads wait for one
@@ -115,13 +115,19 @@ def refuse_too_long(study: Study, minutes: float) -> None:
         raise SpecError(
             "no trial of this question can end in time", "ask for less, or give a higher --rate", tuple(told)
         )
-    expected = plan_size(study).expected(study, senders_of(study)).s / 60 / SHARE_FOR_TRIALS
-    if expected > minutes:
+    expected_s = plan_size(study).expected(study, senders_of(study)).s
+    if expected_s > seconds_for_trials(minutes):
         raise SpecError(
             f"--minutes {minutes:g} is too few: {study.blocks} pairs are the least that decide anything, and take "
-            f"about {expected:.1f} minutes",
-            f"give --minutes {max(1, math.ceil(2 * expected))} or more, or ask about less",
+            f"about {expected_s:.0f} s",
+            f"give --minutes {max(1, math.ceil(2 * expected_s / 60))} or more, or ask about less",
         )
+
+
+def seconds_for_trials(minutes: float) -> float:
+    """Return the time of a question's minutes in which trials run: looks and report take about the rest."""
+    whole_s = 60 * minutes
+    return max(whole_s / 2, min(whole_s * 5 / 6, whole_s - _REPORT_S))
 
 
 def arm_text(found: Contender) -> str:

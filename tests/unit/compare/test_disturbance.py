@@ -10,6 +10,7 @@ import pytest
 from synthetic_study import Shape, write_study
 
 from quiclab.compare.analyse import analyse_study
+from quiclab.compare.disturbance import selection
 from quiclab.compare.disturbance_notes import repeats_table
 from quiclab.compare.model import Comparison, TrialResult
 
@@ -64,6 +65,19 @@ def test_repeats_that_were_slower_are_told_and_allowed_for(tmp_path: Path) -> No
     assert slower.interval_pct is not None
     assert slower.disturbance_pct > 1
     assert slower.other.selection is None
+
+
+def test_slow_blocks_that_are_repeated_more_often_choose_nothing() -> None:
+    """Blocks with losses take three times as long in every attempt, and are repeated. One whose repeated attempts were
+    slower than the one that counts moves the arm."""
+    counted = {block: 100.0 if block < 10 else 300.0 for block in range(15)}
+    like = selection(counted, {block: [300.0, 300.0] for block in range(10, 15)})
+    assert like is not None
+    assert (like.attempts, like.shift_pct) == (10, 0)
+    chosen = selection(counted, {block: [150.0] for block in range(6)})
+    assert chosen is not None
+    assert chosen.shift_pct == pytest.approx(100 * (1.5 ** (6 / 15) - 1))
+    assert selection(counted, {99: [100.0]}) is None
 
 
 def test_the_table_of_repeats_has_each_arm_of_a_cell_once(tmp_path: Path) -> None:

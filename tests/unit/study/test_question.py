@@ -18,7 +18,7 @@ from quiclab.model.study import Knobs, Workload
 from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 from quiclab.spec.read import read_study
 from quiclab.study.contenders import Build, Contender, Contenders
-from quiclab.study.question import LEAST_PAIRS, Question, new_folder, refuse_too_long, usable_name
+from quiclab.study.question import LEAST_PAIRS, Question, new_folder, refuse_too_long, seconds_for_trials, usable_name
 
 _ARMS = Contenders(
     Contender("h2", Build("client", "curl", None, "8.21.0"), Build("server", "caddy", None, "2.11.7"), {}, 12),
@@ -56,6 +56,11 @@ def test_its_spec_is_read_as_it_was_meant(tmp_path: Path) -> None:
 def test_its_pairs_are_the_fewest_that_can_decide() -> None:
     """By the sequential test, where all have one sign."""
     assert anytime_p(np.ones(LEAST_PAIRS)) <= 0.05 < anytime_p(np.ones(LEAST_PAIRS - 1))
+
+
+def test_minutes_hold_the_report_too() -> None:
+    """A sixth of them, at least 15 s, and never more than half."""
+    assert [seconds_for_trials(minutes) for minutes in (0.2, 1, 3)] == pytest.approx([6, 45, 150])
 
 
 def test_its_folder_is_new_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
