@@ -153,8 +153,8 @@ def selection(counted: Mapping[int, float], repeated: Mapping[int, Sequence[floa
     None without any.
 
     The first attempt of a block is chosen by nothing. Where it was repeated, the mean of all that were repeated there is
-    expected to be what it was, and varies less. Blocks differ, as by their losses: that slow ones are repeated more often
-    chooses nothing.
+    expected to be what it was, and varies less. Blocks differ, as by their losses: that slow ones are repeated more
+    often chooses nothing.
     """
     again = {block: np.log(times) for block, times in repeated.items() if block in counted and len(times)}
     if not again:
