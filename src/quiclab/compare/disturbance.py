@@ -19,7 +19,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from quiclab.compare import statistics
 from quiclab.compare.model import Metric, Selection, TrialResult
 from quiclab.compare.study import Study, read_record
 from quiclab.evidence.metrics import MS_PER_UNIT, RATE, declared
@@ -152,8 +151,8 @@ def selection(counted: Mapping[int, float], repeated: Mapping[int, Sequence[floa
     """Compare the undisturbed times of trials that count, by block, with those of repeated attempts of the same blocks;
     None without any.
 
-    The first attempt of a block is chosen by nothing. Where it was repeated, the mean of all that were repeated there is
-    expected to be what it was, and varies less. Blocks differ, as by their losses: that slow ones are repeated more
+    The first attempt of a block is chosen by nothing. Where it was repeated, the mean of all that were repeated there
+    is expected to be what it was, and varies less. Blocks differ, as by their losses: that slow ones are repeated more
     often chooses nothing.
     """
     again = {block: np.log(times) for block, times in repeated.items() if block in counted and len(times)}
