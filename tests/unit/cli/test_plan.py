@@ -77,41 +77,6 @@ def test_one_cell_with_blocks_enough_has_no_warning(capsys: pytest.CaptureFixtur
     assert "warning: With 5 blocks" in run(capsys, written(tmp_path, text.replace("blocks = 6", "blocks = 5")))
 
 
-def test_it_fits_80_columns(capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> None:
-    """No line is wider, also with long paths."""
-    lines = 'queue = ["2 bdp", "20 ms"]\nloss = {model = "gilbert-elliott", good_to_bad = "1 %", bad_to_good = "9 %"}\n'
-    for spec in (DEMO, written(tmp_path, with_path(lines + '[path.up]\nrate = "1 Mbit/s"'))):
-        assert max(len(line) for line in run(capsys, spec, "--all").splitlines()) <= 80
-
-
-def test_long_names_of_cells_and_arms_are_broken_between_their_words(
-    capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path
-) -> None:
-    """The first trials have whole words in 80 columns, and whole ids."""
-    text = changed(("blocks = 4", "blocks = 7"), ('"plain"', '"satellite-evening-bursts-5mbit"'))
-    spec = written(tmp_path, text.replace('name = "h3"', 'name = "h3-caddy-curl-cffi"'))
-    printed = run(capsys, spec)
-    order = printed[printed.index("Cell ") :].splitlines()
-    assert max(map(len, order)) <= 80
-    words = [word for line in order for word in line.split()]
-    assert {"evening-", "h3-caddy-curl-", "cffi"} <= set(words)
-    ids = [row["trial_id"] for row in json.loads(run(capsys, spec, "--json"))["order"]]
-    assert set(ids[:20]) <= set(words)
-
-
-def test_only_the_first_trials_are_listed_unless_all_are_asked_for(
-    capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path
-) -> None:
-    """The order is a sample by default; the rest is counted."""
-    spec = written(tmp_path, changed(("blocks = 4", "blocks = 10\naa = {blocks = 10}")))
-    ids = [row["trial_id"] for row in json.loads(run(capsys, spec, "--json"))["order"]]
-    shown, everything = run(capsys, spec), run(capsys, spec, "--all")
-    assert [trial in shown for trial in ids] == [True] * 20 + [False] * 40
-    assert "and 40 more" in shown
-    assert all(trial in everything for trial in ids)
-    assert "more (--all" not in everything
-
-
 def test_json_holds_everything(capsys: pytest.CaptureFixture[str]) -> None:
     """The same plan for programs."""
     document = json.loads(run(capsys, DEMO, "--json"))
@@ -391,19 +356,3 @@ def test_a_single_arm_is_planned_without_a_word_on_pairs(
     assert "pairs" not in told
     assert main(["plan", str(spec), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["power"]["comparisons"] == 0
-
-
-def test_names_of_a_grid_stay_whole_at_80_columns(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Paths in their table, workload and path of each cell in the order; where these are too long, one below the
-    other."""
-    monkeypatch.setenv("COLUMNS", "80")
-    text = with_path('rtt = ["20 ms", "200 ms"]\nloss = ["0 %", "1 %"]').replace('delay = "10 ms"\n', "", 1)
-    spec = tmp_path / "spec.toml"
-    spec.write_text(text.replace('name = "plain"', 'name = "a-network-with-a-long-name"', 1))
-    assert main(["plan", str(spec)]) in (0, 3)
-    words = set(capsys.readouterr().out.split())
-    for rtt in ("20ms", "200ms"):
-        for loss in ("0pct", "1pct"):
-            assert f"a-network-with-a-long-name-{rtt}-{loss}" in words

@@ -54,7 +54,7 @@ def test_its_spec_is_read_as_it_was_meant(tmp_path: Path) -> None:
 
 
 def test_its_pairs_are_the_fewest_that_can_decide() -> None:
-    """By the sequential test, where all have one sign."""
+    """The sequential test decides with them where all have one sign, and never with one pair less."""
     assert anytime_p(np.ones(LEAST_PAIRS)) <= 0.05 < anytime_p(np.ones(LEAST_PAIRS - 1))
 
 
@@ -64,7 +64,7 @@ def test_minutes_hold_the_report_too() -> None:
 
 
 def test_its_folder_is_new_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a number where it is there."""
+    """The next one of that name has a number."""
     monkeypatch.chdir(tmp_path)
     names = []
     for _ in range(3):
@@ -75,14 +75,14 @@ def test_its_folder_is_new_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_name_is_one_that_a_spec_takes() -> None:
-    """Of a file or folder of any name."""
+    """A file or folder of any name gives a usable one."""
     assert usable_name("My page (1)") == "My-page-1"
     assert usable_name("…") == "ask"
     assert len(usable_name("a" * 200)) == 64
 
 
 def test_minutes_that_hold_too_few_pairs_are_refused_before_anything_runs(tmp_path: Path) -> None:
-    """With as many as would do."""
+    """The refusal says how many minutes would do."""
     study = dataclasses.replace(study_of(tmp_path, SMALL), blocks=LEAST_PAIRS)
     refuse_too_long(study, 3)
     with pytest.raises(SpecError, match=f"{LEAST_PAIRS} pairs are the least"):
