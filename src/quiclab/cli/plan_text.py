@@ -27,14 +27,13 @@ from quiclab.plan.arms import ArmsSummary
 from quiclab.plan.duration import Senders, expected_duration
 from quiclab.plan.power import attainable
 from quiclab.plan.size import PlanSize, plan_size
+from quiclab.report.words.arm_heads import natural_width
 from quiclab.spec.control import least_blocks
 from quiclab.spec.effects import EFFECTS
 from quiclab.spec.jitter import half_life
 from quiclab.spec.link import queue_bytes, reference_rate
 from quiclab.spec.random_rate import drawn_rates
 
-_ANY_WIDTH = 10_000
-"""More columns than any table of a plan needs."""
 _NARROW_NAME = 14
 """Columns of the name of a cell or an arm where there is no room for more."""
 _ORDER = {"#": True, "Cell": False, "Block": True, "Arm": False, "Expected": True, "Trial": False}
@@ -193,20 +192,15 @@ def order_table(study: Study, rows: Iterable[PlanRow], senders: Senders, console
     then names of cells and arms are broken between their words."""
     told = [_row_texts(study, row, senders) for row in rows]
     table = _order_of(told)
-    if _width(table, console) > console.width:
+    if natural_width(table) > console.width:
         table = _order_of([(number, cell.replace("/", "/\n"), *others) for number, cell, *others in told])
-    if _width(table, console) > console.width:
+    if natural_width(table) > console.width:
         lines = [
             (number, name_lines(cell, _NARROW_NAME), block, name_lines(arm, _NARROW_NAME), *others)
             for number, cell, block, arm, *others in told
         ]
         table = _order_of(lines)
     return table
-
-
-def _width(table: Table, console: Console) -> int:
-    """Columns that a table takes where no line of it is broken."""
-    return console.measure(table, options=console.options.update(max_width=_ANY_WIDTH)).maximum
 
 
 def _order_of(rows: Iterable[Sequence[str]]) -> Table:
