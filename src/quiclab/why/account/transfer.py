@@ -28,8 +28,8 @@ from quiclab.evidence.metrics.responses import those_asked_for
 from quiclab.model.activity import What
 from quiclab.model.cause import Why
 from quiclab.why.account import processor
-from quiclab.why.account.after_a_change import judges, name_change_edges
-from quiclab.why.account.amplification import amplification
+from quiclab.why.account.after_a_change import Judges, judges, name_change_edges
+from quiclab.why.account.amplification import Amplification, amplification
 from quiclab.why.account.critical_path import Path
 from quiclab.why.account.dependency_chain import Chain, Prompt
 from quiclab.why.account.edges import PROMPT_NS, Edge, Reason, chained
@@ -40,6 +40,7 @@ from quiclab.why.account.objects import objects
 from quiclab.why.account.request import answers_ns, request_came_ns
 from quiclab.why.account.response import response_edges
 from quiclab.why.account.second_network import told_apart, told_together
+from quiclab.why.account.sender_cause import Judge
 from quiclab.why.account.series import Steps, steps
 from quiclab.why.account.set_up import SetUp
 
@@ -211,24 +212,15 @@ def account_of_transfer(evidence: Evidence, until: str = "ttlb_ms") -> list[Edge
         return account_of_page(evidence)
     if over_several(evidence) and until == "ttlb_ms":
         return account_of_several(evidence, _ends(evidence, until).last_ns)
-    evidence = told_apart(evidence)
-    of = objects(evidence)
-    path = path_of(evidence, of.own)
-    ends = _ends(evidence, until)
+    of = transfer_of(evidence, until)
+    evidence, path, ends = of.evidence, of.path, of.ends
     carrier = _sent_at(path.up, ends.set_up_ns)
-    first = _first(evidence, path, ends.set_up_ns)
-    completing = arrived_at(evidence, path.ahead, ends.bodies_ns)
-    if first is None or first > completing:
-        raise Unknown(_CONTRADICT)
-    limit = amplification(evidence)
-    asked_ns = ends.bodies_ns if evidence.upload else request_came_ns(evidence)
-    before = SetUp(evidence, path, limit, asked_ns)
-    judge = judges(evidence, path, completing, of, limit)
-    bodies, start = response_edges(path, judge, first, completing)
+    before = SetUp(evidence, path, of.limit, ends.bodies_ns if evidence.upload else request_came_ns(evidence))
+    bodies, start = response_edges(path, of.judge, of.first, of.completing)
     edges = [
         *before.set_up_edges(carrier, ends.zero_ns),
         *before.request_edges(start.position, start.place, ends.set_up_ns),
-        *told_by_rate(evidence, path, name_change_edges(evidence, path, judge, bodies)),
+        *told_by_rate(evidence, path, name_change_edges(evidence, path, of.judge, bodies)),
     ]
     if ends.last_ns > ends.bodies_ns:
         edges += before.answer_edges(arrived_at(evidence, path.down, ends.last_ns), ends.bodies_ns)
@@ -237,7 +229,37 @@ def account_of_transfer(evidence: Evidence, until: str = "ttlb_ms") -> list[Edge
 
 
 @dataclass(frozen=True)
-class _Ends:
+class Transfer:
+    """A transfer over one connection: its packets on the links, its sender, and the first and the last of the bodies'
+    packets that count."""
+
+    evidence: Evidence
+    path: Path
+    judge: Judge | Judges
+    limit: Amplification
+    first: int
+    """Position of the first packet of the bodies that is served."""
+    completing: int
+    """Position of the packet that completes the bodies."""
+    ends: Ends
+
+
+def transfer_of(evidence: Evidence, until: str = "ttlb_ms") -> Transfer:
+    """The transfer that an account is of. Raises Unknown where records cannot carry one or contradict each other."""
+    evidence = told_apart(evidence)
+    of = objects(evidence)
+    path = path_of(evidence, of.own)
+    ends = _ends(evidence, until)
+    first = _first(evidence, path, ends.set_up_ns)
+    completing = arrived_at(evidence, path.ahead, ends.bodies_ns)
+    if first is None or first > completing:
+        raise Unknown(_CONTRADICT)
+    limit = amplification(evidence)
+    return Transfer(evidence, path, judges(evidence, path, completing, of, limit), limit, first, completing, ends)
+
+
+@dataclass(frozen=True)
+class Ends:
     """Instants of the metrics, so that account and metric agree."""
 
     zero_ns: int
@@ -247,7 +269,7 @@ class _Ends:
     last_ns: int
 
 
-def _ends(evidence: Evidence, until: str) -> _Ends:
+def _ends(evidence: Evidence, until: str) -> Ends:
     metrics = {"ttlb_ms": times.ttlb_ms, "ttfb_ms": times.ttfb_ms, "upload_ms": times.upload_ms}
     if until not in metrics:
         raise Unknown(f"{until} has no account: those of {', '.join(metrics)} have one")
@@ -259,7 +281,7 @@ def _ends(evidence: Evidence, until: str) -> _Ends:
     bodies_ns = instant(times.upload_ms(evidence)) if evidence.upload else last_ns
     if bodies_ns > last_ns:
         raise Unknown("the server had answered before it had all that was uploaded")
-    return _Ends(evidence.zero_ns, set_up_ns, bodies_ns, last_ns)
+    return Ends(evidence.zero_ns, set_up_ns, bodies_ns, last_ns)
 
 
 _UP: Direction = "up"
