@@ -18,6 +18,7 @@ from quiclab.why.cause_parts import FactOfArms
 from quiclab.why.causes import Verdict
 from quiclab.why.confirm.records import Confirmation, judgement_document
 from quiclab.why.explanation import Explanation
+from quiclab.why.prediction.in_arm import PredictedEffect
 from quiclab.why.recordings import RecordedStep, Recording, Recordings
 
 
@@ -67,6 +68,8 @@ class CauseEntry:
     """Evidence against it."""
     followers: tuple[FollowerEntry, ...]
     """Mechanisms that follow from it: their differences are parts of `difference_ms`."""
+    predicted: PredictedEffect | None
+    """Time by which the arm that has more of it would be faster without it; null where the records do not tell."""
 
 
 @dataclass(frozen=True)
@@ -316,6 +319,7 @@ def cause_entry(verdict: Verdict) -> CauseEntry:
         verdict.facts,
         verdict.against,
         tuple(FollowerEntry(each.mechanism.name, each.difference_ms, each.facts) for each in verdict.followers),
+        verdict.without,
     )
 
 

@@ -24,6 +24,7 @@ from quiclab.store.parquet import write_parquet
 from quiclab.study.tables_on_disk import KNOWN, har_file, table_file
 from quiclab.why.account import account_table, account_totals
 from quiclab.why.mechanisms import with_mechanisms
+from quiclab.why.prediction import predicted_effects
 
 _ACCOUNTS = ("raw/client-trace.json", "raw/client-page.har")
 """A browser's own accounts of a page's load, the better one first."""
@@ -59,7 +60,12 @@ def tables_of(
     evidence = evidence_of(decoded, trial)
     metrics = pl.DataFrame(metrics_of(evidence, trial_id), OF_STUDY["metrics"].schema(), orient="row")
     account, facts = with_mechanisms(evidence, account_table(evidence) if account is None else account)
-    accounts = {"account": account, "account_totals": account_totals(account), "mechanism_facts": facts}
+    accounts = {
+        "account": account,
+        "account_totals": account_totals(account),
+        "mechanism_facts": facts,
+        "predicted_effects": predicted_effects(evidence, account),
+    }
     return {**decoded, **made_tables(evidence), **accounts, "metrics": metrics}
 
 

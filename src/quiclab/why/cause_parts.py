@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
@@ -14,6 +14,7 @@ from quiclab.model.metric_scope import rows_for
 from quiclab.why.account import UNIONS, Why
 from quiclab.why.account_shares import WHYS, FloatArray, categories
 from quiclab.why.mechanisms import BY_NAME, MECHANISMS, TRIAL, Mechanism
+from quiclab.why.prediction.in_arm import TrialEffect, Without, effects_in
 
 Pair = tuple[str, str]
 """Trials of one block: baseline, other."""
@@ -71,6 +72,8 @@ class Known:
     """Trial → mechanism → (fact, unit) → value."""
     against: Mapping[str, Mapping[str, str]]
     """Trial → mechanism → what speaks against it."""
+    predicted: Mapping[str, Mapping[Without, TrialEffect]] = field(default_factory=dict)
+    """Trial → predicted effects; none where the tables have none."""
 
     def times(self, part: Part, pairs: Sequence[Pair]) -> FloatArray:
         """Time of a part in ms: an array (pairs, arms)."""
@@ -114,7 +117,8 @@ def known_of(study: OpenedStudy, metric: str) -> Known | None:
             against.setdefault(trial, {})[mechanism] = told
         elif value is not None:
             facts.setdefault(trial, {}).setdefault(mechanism, {})[fact, unit] = value
-    return Known(ms, evidence, facts, against)
+    predicted = effects_in(study.table("predicted_effects"), metric) if "predicted_effects" in study.tables else {}
+    return Known(ms, evidence, facts, against, predicted)
 
 
 def parts_of(known: Known, pairs: Sequence[Pair]) -> list[Part]:

@@ -28,6 +28,7 @@ from quiclab.why.cause_parts import FactOfArms, Follower, Known, Pair, Part, par
 from quiclab.why.confirm.records import Confirmation
 from quiclab.why.fixed_counts import FixedCount, fixed_count
 from quiclab.why.mechanisms import LOST_ON_THE_PATH, SENT, TRIAL, Mechanism
+from quiclab.why.prediction.in_arm import PredictedEffect, predicted_in
 from quiclab.why.upstream import followers, joined
 
 _LEFT = 0.5
@@ -163,6 +164,8 @@ class Verdict:
     """Mechanisms that follow from it, and are among its time: they take longer, and are as much in both arms."""
     fixed: FixedCount | None = None
     """The count that shows it, where the records do so by themselves."""
+    without: PredictedEffect | None = None
+    """Time by which the arm that has more of it would be faster without it; None where no record lets it be told."""
     tested: Confirmation | None = None
     """The last run that was to confirm it; None where none was made."""
 
@@ -256,7 +259,14 @@ class _Cell:
             needed,
             part.followers,
             fixed if status is Status.RECORDED else None,
+            None if part.mechanism is None else self._without(part.mechanism, step),
         )
+
+    def _without(self, mechanism: Mechanism, step: Step) -> PredictedEffect | None:
+        """The predicted effect in the arm that has more of a mechanism."""
+        arm = int(step.difference_ms > 0)
+        trials = [self.known.predicted.get(pair[arm], {}) for pair in self.pairs]
+        return predicted_in(trials, mechanism.name, self.alpha)
 
     def _most(self, part: Part) -> Why:
         def ms(why: Why) -> float:

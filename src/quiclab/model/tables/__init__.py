@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from quiclab.model.tables._api import CAPTURED, LEFT, MADE_LATER, NEVER, SOURCE, Column, Row, Table
 from quiclab.model.tables._common import CONNECTION
-from quiclab.model.tables.account import ACCOUNT, ACCOUNT_TOTALS, MECHANISM_FACTS
+from quiclab.model.tables.account import ACCOUNT, ACCOUNT_TOTALS, MECHANISM_FACTS, PREDICTED_EFFECTS
 from quiclab.model.tables.competition import FLOW_THROUGHPUT, FLOWS
 from quiclab.model.tables.derived import (
     ABSENT,
@@ -92,6 +92,7 @@ TABLES: dict[str, Table] = {
         ACCOUNT,
         ACCOUNT_TOTALS,
         MECHANISM_FACTS,
+        PREDICTED_EFFECTS,
     )
 }
 """All tables of a trial, by name."""

@@ -106,3 +106,25 @@ MECHANISM_FACTS = Table(
         Column("told", pl.String, "", NEVER, "Of `against`: the sentence; else empty."),
     ),
 )
+
+PREDICTED_EFFECTS = Table(
+    "predicted_effects",
+    "Time by which one transfer would be shorter without a mechanism, by its own records: its graph evaluated again "
+    "without what the mechanism keeps back (docs/explanation/prediction.md). Of downloads and uploads over one "
+    "connection without a proxy, and of mechanisms whose waits follow from limits, timers and programs alone.",
+    (
+        _OF,
+        Column("mechanism", pl.String, "", NEVER, "The mechanism that is not there."),
+        Column(
+            "also_without", pl.String, "", "only `mechanism` is not there",
+            "A second mechanism that is not there: the limit that would hold next.",
+        ),
+        Column("least_ns", pl.Int64, "ns", NEVER, "Least time by which the transfer would be shorter."),
+        Column("most_ns", pl.Int64, "ns", NEVER, "Most time by which it would be."),
+        Column(
+            "next_why", pl.String, "", "none would, or two are not there",
+            "Limit that would hold next, a label of `why` in account.",
+        ),
+        Column("next_ns", pl.Int64, "ns", NEVER, "Time by which that would keep the sender back for longer; else 0."),
+    ),
+)  # fmt: skip

@@ -23,6 +23,7 @@ from quiclab.why.causes import Status, Verdict
 from quiclab.why.confirm.records import Confirmation
 from quiclab.why.explanation import DifferencePart, Explanation, readable_explanations
 from quiclab.why.mechanisms import BY_NAME
+from quiclab.why.prediction.in_arm import Range
 
 _MOST = 3
 """Parts that are named where none is shown."""
@@ -177,7 +178,7 @@ def sentence(verdict: Verdict, explanation: Explanation, *, evidence: bool = Tru
     )
     decided = f" ({', '.join(verdict.evidence)})" if evidence and verdict.evidence else ""
     if verdict.status.names_one:
-        return f"{told}{decided}.{_fixed(verdict)}{_tested(verdict)}"
+        return f"{told}{decided}.{_fixed(verdict)}{_without(verdict, explanation)}{_tested(verdict)}"
     if verdict.status is Status.LUCK:
         return f"{told}. Mostly chance: had both arms lost as many of their packets, less than half of it would remain."
     if verdict.status is Status.SEVERAL:
@@ -223,6 +224,28 @@ def _fixed(verdict: Verdict) -> str:
     other, baseline = (_number(each, "") for each in (fixed.other, fixed.baseline))
     unit = fixed.counted.unit or fixed.counted.fact.replace("_", " ")
     return f" Shown by the records: {other} against {baseline} {unit}, the same in each of {fixed.pairs} pairs."
+
+
+def _without(verdict: Verdict, explanation: Explanation) -> str:
+    """Say by how much the arm would be faster without the mechanism, where its records tell that another limit would
+    then hold, or that something else goes with it."""
+    effect, step, comparison = verdict.without, verdict.step, explanation.comparison
+    arm, took_ms = (
+        (comparison.other.arm, step.other_ms) if step.difference_ms > 0 else (comparison.baseline.arm, step.baseline_ms)
+    )
+    if effect is None or (effect.next_why is None and effect.gone.low_ms <= took_ms <= effect.gone.high_ms):
+        return ""
+    told = f" Without it {arm} would take {_range_text(effect.gone)} less, by its records"
+    if effect.next_why is None:
+        return f"{told}."
+    following = effect.next.title if effect.next is not None else effect.next_why.heading
+    both = effect.gone_of_both
+    beside = f" (without both: {_range_text(both)} less)" if both is not None else ""
+    return f"{told}: {following} would hold it back next{beside}."
+
+
+def _range_text(gone: Range) -> str:
+    return number_text.ends_text(gone.low_ms, gone.high_ms, time_text)
 
 
 def _tested(verdict: Verdict) -> str:

@@ -171,7 +171,9 @@ class _OfCell:
             return f"{suspect.cause}: {'; '.join(why_not)}" if why_not else f"{suspect.cause} has no setting"
         way, made = chosen
         if way.equal:
-            suspect = replace(suspect, predicted=excess(self.opened, asked.cell, suspect, self.study.alpha))
+            more = excess(self.opened, asked.cell, suspect, self.study.alpha)
+            kept = suspect.replaced_ms if more == suspect.predicted else 0.0
+            suspect = replace(suspect, predicted=more, replaced_ms=kept)
             if (told := _not_predicted(suspect)) is not None:
                 return told
         own = mechanisms_in(self.opened, asked.cell, suspect.arm)
@@ -361,6 +363,7 @@ def _plan(
         left_out=made.left_out,
         spec_sha256=made.sha256,
         equal=way.equal,
+        replaced_ms=suspect.replaced_ms,
     )
     begun = before is not None
     if before is not None:

@@ -26,7 +26,7 @@ _ENDS = r"^(.*):\d+-(.*):\d+$"
 """Addresses of the client and of the server in the name of a connection."""
 _COLUMNS = (
     "time_ns", "ca_state", "snd_cwnd", "snd_ssthresh", "notsent_bytes", "rwnd_limited_us", "sndbuf_limited_us",
-    "unacked", "sacked", "lost", "retrans", "wmem_queued_bytes", "sndbuf_bytes", "snd_mss_bytes",
+    "unacked", "sacked", "lost", "retrans", "wmem_queued_bytes", "sndbuf_bytes", "snd_mss_bytes", "snd_wnd_bytes",
 )  # fmt: skip
 
 
@@ -49,6 +49,8 @@ class Sample:
     buffer_bytes: int | None
     full_bytes: int | None = None
     """Data in a full segment."""
+    room_bytes: int | None = None
+    """The receiver's window."""
 
     @property
     def keeps_a_piece(self) -> bool:
@@ -93,6 +95,12 @@ class Kernel:
     def full_bytes(self) -> int | None:
         """Data in a full segment; None where no sample tells."""
         return max((sample.full_bytes or 0 for sample in self.samples), default=0) or None
+
+    @property
+    def receive_window(self) -> Steps[int]:
+        """The receiver's window over time, in bytes."""
+        told = [(each.time_ns, each.room_bytes) for each in self.samples if each.room_bytes]
+        return Steps([at for at, _ in told], [room for _, room in told])
 
     def near(self, from_ns: int, until_ns: int) -> list[Sample]:
         """Samples within a time; without any the last one before it, where that is not old."""

@@ -49,7 +49,7 @@ def _idle(path: Path, judge: Judge | Judges, idle: Idle, last: int) -> list[Edge
 
     def data(position: int) -> int:
         if position not in data_of:
-            data_of[position] = _with_data(path, judge, position, last)
+            data_of[position] = with_data(path, judge, position, last)
         return data_of[position]
 
     def reason(position: int) -> Reason:
@@ -101,7 +101,7 @@ def _origins(path: Path, leg: Leg, floor_ns: int, reason: Reason) -> list[Edge] 
     return waits(path, leg.position, floor_ns, reason)
 
 
-def _with_data(path: Path, judge: Judge | Judges, position: int, last: int) -> int:
+def with_data(path: Path, judge: Judge | Judges, position: int, last: int) -> int:
     """The packet itself, or the first with data that was sent after it, lost or not: acknowledgments and probes of the
     path's MTU wait for nothing, unless the sender's log shows the timer that sent them."""
     ahead = path.ahead

@@ -18,7 +18,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 
 import polars as pl
 
@@ -244,6 +244,7 @@ class Transfer:
     ends: Ends
 
 
+@lru_cache(maxsize=1)  # the account and the predictions of a trial are made of one
 def transfer_of(evidence: Evidence, until: str = "ttlb_ms") -> Transfer:
     """The transfer that an account is of. Raises Unknown where records cannot carry one or contradict each other."""
     evidence = told_apart(evidence)

@@ -40,7 +40,11 @@ _FORM = {
     "places!": Each(_PLACE),
     "left_out!": [str],
     "equal": bool,
+    "replaced_ms": Number,
 }
+
+_ADDED: Mapping[str, object] = {"equal": False, "replaced_ms": 0.0}
+"""Keys that older declarations do not have → their values there."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,9 @@ class Declared:
     equal: bool = False
     """True if the setting leaves the arm as much of the mechanism as the other arm has, not none of it: `predicted` is
     then what the arm has more."""
+    replaced_ms: float = 0.0
+    """Time of the mechanism in whose place another limit is predicted to hold: it goes, and the whole does not fall by
+    it."""
 
     @property
     def mechanism(self) -> str:
@@ -141,8 +148,9 @@ class Declared:
     def document(self) -> dict[str, object]:
         """The declaration as JSON has it."""
         document: dict[str, object] = json.loads(json.dumps(dataclasses.asdict(self)))
-        if not self.equal:
-            del document["equal"]  # so that older declarations keep their hash
+        for name, value in _ADDED.items():
+            if document[name] == value:
+                del document[name]  # so that older declarations keep their hash
         return document
 
     @property
@@ -161,7 +169,7 @@ def declared_from(document: Any) -> Declared | None:
     if not isinstance(doses, list) or value is None or isinstance(value, dict):
         return None
     known = {field.name for field in dataclasses.fields(Declared)}
-    if document.keys() | {"equal"} != known or document["predicted"].keys() != {
+    if document.keys() | _ADDED.keys() != known or document["predicted"].keys() != {
         f.name for f in dataclasses.fields(Predicted)
     }:
         return None

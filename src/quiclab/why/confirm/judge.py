@@ -116,7 +116,7 @@ def judge(declared: Declared, times: Mapping[str, Times]) -> Judgement:
     checks = (
         _removed(declared, replay.cause, without.cause, times[FAST].cause if declared.equal else None),
         _moved(declared, fell),
-        _stayed_away(declared, own_fell - fell),
+        _stayed_away(declared, own_fell - fell - declared.replaced_ms),
         _dose(declared, times),
         _sham(declared, _difference(times[SHAM].total, replay.total)),
         _given(declared, fell, times),
@@ -171,7 +171,8 @@ def _moved(declared: Declared, fell: FloatArray) -> Check:
 
 
 def _stayed_away(declared: Declared, came_back: FloatArray) -> Check:
-    """Check that what the mechanism lost did not come back elsewhere: the total fell by as much as its time did."""
+    """Check that what the mechanism lost did not come back elsewhere: the total fell by as much as its time did, less
+    what another limit was predicted to take in its place."""
     found = _checked("stayed_away", -came_back, declared.alpha, above=-declared.tolerance_ms)
     interval = None if found.interval is None else found.interval.scaled(-1)
     return replace(found, median=None if found.median is None else -found.median, interval=interval)

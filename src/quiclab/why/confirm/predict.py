@@ -17,7 +17,8 @@ from quiclab.why.account_shares import FloatArray
 from quiclab.why.accounts import family
 from quiclab.why.cause_parts import known_of, parts_of
 from quiclab.why.confirm.declaration import TOLERANCE, Predicted
-from quiclab.why.confirm.times import mechanisms_in, pairs_in, times_of
+from quiclab.why.confirm.times import effects_of_arm, mechanisms_in, pairs_in, times_of
+from quiclab.why.prediction.in_arm import TrialEffect, Without, predicted_in
 from quiclab.why.upstream import followers
 
 LEAST_BLOCKS = 3
@@ -39,6 +40,8 @@ class Suspect:
     """Median of its time in `arm`, less that in `other`."""
     present_in: int
     """Blocks of `arm` in which it has time at all."""
+    replaced_ms: float = 0.0
+    """Median of its time in whose place another limit is predicted to hold."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,9 @@ class CellTimes:
 def suspects(study: OpenedStudy, cell: str, arms: tuple[str, str], alpha: float) -> list[Suspect]:
     """Every mechanism of a cell with the arm that has more of it, the greatest difference first."""
     by_arm = [mechanisms_in(study, cell, arm) for arm in arms]
+    effects = [effects_of_arm(study, cell, arm) for arm in arms]
     names = dict.fromkeys([*by_arm[0], *by_arm[1]])
-    found = [_suspect(name, arms, [each.get(name) for each in by_arm], alpha) for name in names]
+    found = [_suspect(name, arms, [each.get(name) for each in by_arm], effects, alpha) for name in names]
     return sorted((each for each in found if each is not None), key=lambda each: -each.more_ms)
 
 
@@ -107,9 +111,12 @@ def suspect_named(found: Sequence[Suspect], cause: str, cell: str) -> Suspect:
 
 
 def excess(study: OpenedStudy, cell: str, suspect: Suspect, alpha: float) -> Predicted:
-    """The time of a mechanism that one arm has more than the other: the median of the differences within pairs."""
+    """The time of a mechanism that one arm has more than the other: the median of the differences within pairs; where
+    the other has none of it, all that is predicted of the arm."""
     places = {"own": (cell, suspect.arm), "other": (cell, suspect.other)}
     times = times_of(study, places, suspect.cause)
+    if not np.nan_to_num(times["other"].cause).any():
+        return suspect.predicted
     more = times["own"].cause - times["other"].cause
     return _predicted(more[~np.isnan(more)], alpha)
 
@@ -121,14 +128,26 @@ def _predicted(own: FloatArray, alpha: float) -> Predicted:
     return Predicted(median, float(low), float(high), confidence, int(own.size))
 
 
-def _suspect(name: str, arms: tuple[str, str], times: Sequence[np.ndarray | None], alpha: float) -> Suspect | None:
+def _suspect(
+    name: str,
+    arms: tuple[str, str],
+    times: Sequence[np.ndarray | None],
+    effects: Sequence[Sequence[Mapping[Without, TrialEffect]]],
+    alpha: float,
+) -> Suspect | None:
     medians = [0.0 if each is None or not each.size else float(np.median(each)) for each in times]
     has = int(medians[1] > medians[0])
     own = times[has] if times[has] is not None else times[1 - has]
     if own is None:
         return None
-    predicted = _predicted(own, alpha)
-    return Suspect(name, arms[has], arms[1 - has], predicted, medians[has] - medians[1 - has], int((own > 0).sum()))
+    predicted, replaced_ms = _predicted(own, alpha), 0.0
+    effect = predicted_in(effects[has], name, alpha)
+    if effect is not None:
+        gone = effect.gone
+        replaced_ms = max(0.0, predicted.ms - gone.middle_ms) if effect.next_why is not None else 0.0
+        predicted = Predicted(gone.middle_ms, gone.low_ms, gone.high_ms, gone.confidence, gone.trials)
+    more_ms, present_in = medians[has] - medians[1 - has], int((own > 0).sum())
+    return Suspect(name, arms[has], arms[1 - has], predicted, more_ms, present_in, replaced_ms)
 
 
 def cell_times(study: OpenedStudy, cell: str, arms: tuple[str, str]) -> CellTimes:

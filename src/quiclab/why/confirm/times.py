@@ -14,6 +14,7 @@ from quiclab.compare.study_tables import OpenedStudy
 from quiclab.model.errors import DecodeError
 from quiclab.why.account import Why
 from quiclab.why.account_shares import FloatArray
+from quiclab.why.prediction.in_arm import TrialEffect, Without, effects_in
 
 WHYS = tuple(Why)
 
@@ -78,6 +79,16 @@ def mechanisms_in(study: OpenedStudy, cell: str, arm: str) -> dict[str, FloatArr
     for trial, mechanism, ms in sums.iter_rows():
         found.setdefault(mechanism, np.zeros(len(known)))[known[trial]] = ms
     return found
+
+
+def effects_of_arm(study: OpenedStudy, cell: str, arm: str) -> list[Mapping[Without, TrialEffect]]:
+    """The predicted effects in each verified trial of an arm."""
+    if "predicted_effects" not in study.tables:
+        return []
+    effects = effects_in(study.table("predicted_effects"), "ttlb_ms")
+    counting = _counting(study).items()
+    trials = [trial for (of, by, _), (trial, status) in counting if (of, by, status) == (cell, arm, "verified")]
+    return [effects.get(trial, {}) for trial in trials]
 
 
 def _counting(study: OpenedStudy) -> dict[tuple[str, str, int], tuple[str, str]]:
