@@ -23,6 +23,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 
 import numpy as np
+import polars as pl
 from drawing import Plan, mechanisms, plans
 from golden_twin import Run, Twin, built
 from planted import CAUSES
@@ -47,6 +48,8 @@ from quiclab.why.confirm.declaration import (  # fmt: skip
 from quiclab.why.confirm.judge import judge
 from quiclab.why.confirm.times import WHYS, Times
 from quiclab.why.mechanisms import BY_NAME, MECHANISMS, Mechanism, Setting, with_mechanisms
+from quiclab.why.prediction import predicted_effects
+from quiclab.why.prediction.in_arm import TrialEffect, Without, effects_in, predicted_in
 
 FROZEN = Path(__file__).with_name("frozen.json")
 LOOKS = (8, 10, 13, 17, 22, 28, 35, 44, 55)
@@ -126,11 +129,17 @@ def confirmation_of(twin: Twin, plan: Plan, kind: str, told: ScoredVerdict, *, r
     if found is None or not np.median(own) > 0:
         return _not_run(plan, kind, mechanism, setting.key, right=right)
     predicted = Predicted(float(np.median(own)), found.low, found.high, found.confidence, own.size)
+    effect = predicted_in([_effects(run, looked_for) for run in runs], mechanism.name, ALPHA)
+    replaced_ms = 0.0
+    if effect is not None:
+        gone = effect.gone
+        replaced_ms = max(0.0, predicted.ms - gone.middle_ms) if effect.next_why is not None else 0.0
+        predicted = Predicted(gone.middle_ms, gone.low_ms, gone.high_ms, gone.confidence, gone.trials)
     known = setting.key in _OF_THE_PATH or not _can_be_given(setting.key, fast[0])
     if not known and not _given(setting.key, slow[0], fast[0]):
         return _not_run(plan, kind, mechanism, setting.key, right=right, verdict=SHARED)
     beyond = told.follows_ms + _also_ms(runs, mechanism, setting, looked_for)
-    declared = _declared(setting, predicted, beyond, slow[0])
+    declared = _declared(setting, predicted, beyond, replaced_ms, slow[0])
     return _run(twin, plan, declared, (kind, right), slow, fast, mechanism, looked_for)
 
 
@@ -175,13 +184,21 @@ def _also_ms(runs: Iterable[Run], mechanism: Mechanism, setting: Setting, looked
     return sum(float(np.median(_own_ms(runs, other, looked_for))) for other in others)
 
 
-def _declared(setting: Setting, predicted: Predicted, beyond: float, case: Mapping[str, Any]) -> Declared:
+def _effects(run: Run, looked_for: Sequence[Mechanism]) -> Mapping[Without, TrialEffect]:
+    account, _ = with_mechanisms(run.evidence, run.account, looked_for)
+    rows = predicted_effects(run.evidence, account).with_columns(trial_id=pl.lit("one"))
+    return effects_in(rows, "ttlb_ms").get("one", {})
+
+
+def _declared(
+    setting: Setting, predicted: Predicted, beyond: float, replaced: float, case: Mapping[str, Any]
+) -> Declared:
     doses = _doses(setting, case)
     return Declared(
         study="twin", cell="case", cause="", arm="slow", other="fast", table=setting.table, key=setting.key,
         value=setting.value, doses=tuple(doses), alpha=ALPHA, seed=0, predicted=predicted, total_ms=0.0, noise_ms=0.0,
         tolerance_ms=TOLERANCE * predicted.ms, beyond_ms=beyond, places={REPLAY: TrialPlace("case", REPLAY)},
-        sham="the same again", left_out=(), spec_sha256="",
+        sham="the same again", left_out=(), spec_sha256="", replaced_ms=replaced,
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from scoring import (
     LEVELS,
     SETTING,
     both_named,
+    both_told,
     bound,
     errors_pct,
     is_named,
@@ -181,15 +182,17 @@ def _confusion(one: Sequence[Result]) -> str:
 
 
 def _two(two: Sequence[Result]) -> str:
-    both = sum(map(both_named, two))
+    both, told = sum(map(both_named, two)), sum(map(both_told, two))
     one = sum(
         any(told.mechanism in BY_NAME[cause].mechanisms for told in found(each) for cause in each.causes)
         for each in two
     )
     return (
-        "## Two causes at once\n\nEach costs as much as above with the other one there.\n\n"
-        + table(("cases", "both in the first two", "at least", "one of them anywhere"),
-                 [(str(len(two)), share(both, len(two)), bound(both, len(two)), share(one, len(two)))])
+        "## Two causes at once\n\nEach costs as much as above with the other one there. *Hidden*: one is among the "
+        "first two, and said to hide the other, which would hold next without it.\n\n"
+        + table(("cases", "both in the first two", "or told as hidden", "at least", "one of them anywhere"),
+                 [(str(len(two)), share(both, len(two)), share(told, len(two)), bound(told, len(two)),
+                   share(one, len(two)))])
         + "".join(
             f"\n* {' and '.join(each.causes)} ({each.protocols[1]}, {each.logs.replace('_', ' ')}): {_first(each)}"
             for each in two if not both_named(each)

@@ -62,9 +62,9 @@ def confirmed(tests: Sequence[Tested], results: Sequence[Result]) -> str:
         _CONFIRMED + "\n" + table(head, rows)
         + "".join(wrong)
         + f"\n\nThese are {len(tests)} of the {given} names that were given. {no_setting} of them have no setting in "
-        f"the twin, or none that predicts anything. The predicted interval of a right mechanism's own time covers what "
-        f"goes without it in {share(own, len(right))} of the cases; with the tolerance that is declared, in "
-        f"{share(wider, len(right))}.\n"
+        f"the twin, or none that predicts anything. The predicted interval ([how](../explanation/prediction.md)) "
+        f"covers what goes without a right mechanism in {share(own, len(right))} of the cases; with the tolerance that "
+        f"is declared, in {share(wider, len(right))}.\n"
     )  # fmt: skip
 
 

@@ -123,6 +123,18 @@ def both_named(result: Result) -> bool:
     return len(first) == 2 and any(names(a, one) and names(b, other) for a, b in (first, first[::-1]))
 
 
+def both_told(result: Result) -> bool:
+    """True if the two largest verdicts name both causes, or one of them names one and says that the other holds next:
+    that it is hidden by it."""
+    first = [each for each in result.verdicts if each.found][:2]
+    hidden = any(
+        names(told, one) and told.next_mechanism in BY_NAME[other].mechanisms
+        for told in first
+        for one, other in (result.causes, result.causes[::-1])
+    )
+    return both_named(result) or hidden
+
+
 def errors_pct(results: Iterable[Result]) -> list[float]:
     """Exact effect less the time that the verdicts give the cause, in per cent of the planted arm's time, unsigned."""
     found = []

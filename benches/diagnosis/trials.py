@@ -29,6 +29,7 @@ from quiclab.why.account import account_totals
 from quiclab.why.causes import Verdict
 from quiclab.why.explanation import explanations
 from quiclab.why.mechanisms import MECHANISMS, Claim, Mechanism, Trial, with_mechanisms
+from quiclab.why.prediction import predicted_effects
 
 ALPHA = 0.05
 _TTLB = Metric("ttlb_ms", "time to last byte", "ms", lower_is_better=True)
@@ -50,6 +51,8 @@ class ScoredVerdict:
     settings: tuple[str, ...]
     follows_ms: float = 0.0
     """Time among the difference that is of mechanisms which follow from it."""
+    next_mechanism: str | None = None
+    """Mechanism that is said to hold next without it; None where none is."""
 
 
 @dataclass(frozen=True)
@@ -238,7 +241,9 @@ def _written(study: Path, name: str, runs: Iterable[Run], looked_for: Sequence[M
     for block, run in enumerate(runs):
         trial_id = f"{name}{block}"
         account, facts = with_mechanisms(run.evidence, run.account, looked_for)
-        tables = {"account": account, "account_totals": account_totals(account), "mechanism_facts": facts}
+        effects = predicted_effects(run.evidence, account)
+        totals = account_totals(account)
+        tables = {"account": account, "account_totals": totals, "mechanism_facts": facts, "predicted_effects": effects}
         for table, rows in tables.items():
             _write(study, table, trial_id, rows)
         trials.append(TrialResult(trial_id, block, "verified", run.total_ns / 1e6, ""))
@@ -263,7 +268,13 @@ def _scored_verdict(verdict: Verdict, sign: int) -> ScoredVerdict:
         sign * verdict.step.difference_ms,
         tuple(dict.fromkeys(each.key for each in mechanism.settings)) if mechanism else (),
         sum(abs(each.difference_ms) for each in verdict.followers),
+        _next(verdict),
     )
+
+
+def _next(verdict: Verdict) -> str | None:
+    following = verdict.without.next if verdict.without is not None else None
+    return None if following is None else following.name
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -7,5 +7,6 @@ other, `divergence.py` finds where they part. `cause_parts.py` finds the mechani
 `upstream.py` joins those that follow from another one (`follows` of a mechanism; the numbers of
 `mechanisms/_measures.py`), and `causes.py` gives each its verdict (docs/explanation/causes.md). `explanation.py`
 makes one `Explanation` of a cell of all this, which terminal, JSON, report, the end of a run and the map of causes
-render. `recordings.py` compares two recordings from elsewhere. `confirm` puts a cause to the test.
+render. `prediction` says by how much a transfer would be shorter without a mechanism, and `confirm` puts that to the
+test. `recordings.py` compares two recordings from elsewhere.
 """

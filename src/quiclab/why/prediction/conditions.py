@@ -14,12 +14,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
+from statistics import median
 
 import polars as pl
 
 from quiclab.evidence.metrics import Unknown
-from quiclab.model.activity import What
 from quiclab.model.cause import UNIONS, Why
 from quiclab.why.account.critical_path import Before, Path
 from quiclab.why.account.edges import PROMPT_NS
@@ -33,16 +33,16 @@ _TOGETHER_NS = 50_000
 _SENT_ON_ITS_OWN = (Before.SENDING, Before.DATA)
 _NO_WAIT = (Why.LINK_BUSY, Why.LAST_FLIGHT, Why.REQUEST)
 _PACES = (*UNIONS[Why.PACING_OR_PROGRAM], Why.PACING_OR_PROGRAM)
+SLOW_START, LARGEST_WINDOW = "slow_start", "largest_window"
+LEFT_EARLY = "slow_start_left_without_loss"
 OF_LIMIT: Mapping[Why, str] = {
-    Why.SLOW_START: "slow_start",
+    Why.SLOW_START: SLOW_START,
     Why.STREAM_CREDIT: "stream_flow_control_limited",
     Why.CONNECTION_CREDIT: "connection_flow_control_limited",
     Why.RECEIVE_WINDOW: "receive_window_limited",
     Why.SEND_BUFFER: "send_buffer_limited",
 }
 """Reason for which a limit holds a sender back → the mechanism that it is."""
-LARGEST_WINDOW = "largest_window"
-LEFT_EARLY = "slow_start_left_without_loss"
 
 
 @dataclass(frozen=True)
@@ -116,13 +116,21 @@ class Graph:
     def packet_bytes(self) -> int:
         """Bytes of the bodies in a full packet."""
         _, offsets = self.reached
-        return max((after - before for before, after in zip(offsets[:-1], offsets[1:], strict=True)), default=0)
+        return max((after - before for before, after in pairwise(offsets)), default=0)
+
+    @cached_property
+    def packets_for_an_answer(self) -> int:
+        """Packets that came to the receiver, at the median, for one that it sent without holding it back."""
+        ahead, back = self.path.ahead, self.path.into(self.path.sender)
+        prompt = [at for at, told in self.answered.items() if told.because_of is not None and not told.is_held and at]
+        came = [ahead.number_by(back.arrival[at]) - ahead.number_by(back.arrival[at - 1]) for at in prompt]
+        return max(1, round(median(came))) if came else 1
 
     @cached_property
     def initial_window(self) -> float | None:
         """Window with which the sender began, in bytes of the bodies: by its log or kernel, else by the most that its
         capture has in flight before the first acknowledgment."""
-        positions, offsets = self.reached
+        _, offsets = self.reached
         answer = self.acknowledgment_of(offsets[0]) if offsets else None
         came_ns = None if answer is None else self.path.into(self.path.sender).written[answer]
         if came_ns is None or not self.packet_bytes:
@@ -249,11 +257,15 @@ def graph_of(of: Transfer, account: pl.DataFrame) -> Graph:
 
 
 def _waits(account: pl.DataFrame) -> Iterator[Wait]:
-    """Waits of an account between times in which a link was busy, each with the mechanism that has most of it."""
+    """Waits of an account between times in which a link was busy, each with the mechanism that has most of it.
+
+    What lasts no longer than a prompt answer, and what the laboratory adds, is a part of the wait around it.
+    """
     several: list[Wait] = []
     for from_ns, until_ns, why, mechanism in account.select("from_ns", "until_ns", "why", "mechanism").iter_rows():
         edge = Wait(from_ns, until_ns, Why(why), mechanism)
-        if several and (edge.why in _NO_WAIT or edge.why is not several[-1].why):
+        is_part = edge.why is Why.LABORATORY or until_ns - from_ns <= PROMPT_NS
+        if several and (edge.why in _NO_WAIT or (not is_part and edge.why is not several[-1].why)):
             yield _whole(several)
             several = []
         if edge.why not in _NO_WAIT:
@@ -263,10 +275,11 @@ def _waits(account: pl.DataFrame) -> Iterator[Wait]:
 
 
 def _whole(edges: Sequence[Wait]) -> Wait:
-    took: Counter[str | None] = Counter()
+    took: Counter[tuple[Why, str | None]] = Counter()
     for edge in edges:
-        took[edge.mechanism] += edge.until_ns - edge.from_ns
-    return Wait(edges[0].from_ns, edges[-1].until_ns, edges[0].why, took.most_common(1)[0][0])
+        took[edge.why, edge.mechanism] += edge.until_ns - edge.from_ns
+    (why, mechanism), _ = took.most_common(1)[0]
+    return Wait(edges[0].from_ns, edges[-1].until_ns, why, mechanism)
 
 
 def _sent(of: Transfer, judge: Judge, position: int, waits: Sequence[Wait]) -> Sent:

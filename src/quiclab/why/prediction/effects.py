@@ -47,7 +47,7 @@ _SAME_NS = PROMPT_NS
 
 @dataclass(frozen=True)
 class _Effect:
-    """By how much earlier the bodies are complete."""
+    """Time by which the bodies are complete earlier."""
 
     least_ns: int
     most_ns: int
@@ -88,7 +88,8 @@ def _rows(evidence: Evidence, account: pl.DataFrame) -> Iterator[_Row]:
             continue
         if before_ns == ns:
             slack_ns = _slack_ns(graph, ns)
-            yield str(MetricScope.TTLB), name, None, max(0, ns - slack_ns), ns + slack_ns, None, 0
+            least_ns = max(0, ns - slack_ns - _served_ns(graph, own))
+            yield str(MetricScope.TTLB), name, None, least_ns, ns + slack_ns, None, 0
             continue
         found = _effect(graph, observed, frozenset({name}), before_ns)
         following = found.next_why if found.next_ns >= _SHOWN * whole_ns else None
@@ -111,6 +112,15 @@ def _before_ns(graph: Graph, own: pl.DataFrame) -> int | None:
     if shifts.height < before.height or max(held.height, evaluated.height) < after.height:
         return None
     return int(before.select(length.sum()).item())
+
+
+def _served_ns(graph: Graph, own: pl.DataFrame) -> int:
+    """Time that the link takes for what the amplification limit kept back: some of it passed while nothing else could
+    be sent."""
+    if str(Why.AMPLIFICATION_LIMIT) not in own["why"]:
+        return 0
+    hop = graph.path.ahead.hops[0]
+    return sum(took for at, took in enumerate(hop.service) if hop.arrival[at] < graph.begin_ns)
 
 
 def _effect(graph: Graph, observed: Evaluation, without: frozenset[str], before_ns: int) -> _Effect:
@@ -140,6 +150,6 @@ def _first_windows(graph: Graph, without: frozenset[str]) -> list[float | None]:
 
 
 def _slack_ns(graph: Graph, gone_ns: int) -> int:
-    """What no prediction is told to: a hundredth of itself, the service of packets that one acknowledgment is for, and
+    """Precision of a prediction: a hundredth of itself, the service of packets that one acknowledgment is for, and
     the time within which one packet counts as another's consequence."""
     return max(gone_ns, 0) // 100 + _APART * max(graph.path.ahead.hops[0].service, default=0) + PROMPT_NS

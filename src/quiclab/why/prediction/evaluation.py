@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from quiclab.model.cause import Why
 from quiclab.why.account.forward_path import Way
-from quiclab.why.prediction.conditions import Graph, Sent
+from quiclab.why.prediction.conditions import SLOW_START, Answered, Graph, Sent
 
 DELAYED_ACKNOWLEDGMENT = "delayed_acknowledgment"
 
@@ -26,7 +26,7 @@ class Evaluation:
     end_ns: int
     """Instant at which the bodies are complete."""
     idle_ns: Mapping[Why, int]
-    """Time for which the sender's link had nothing to serve, by the reason for which the next packet left no earlier."""
+    """Time for which the sender's link had nothing to serve, by the reason why the next packet left no earlier."""
 
 
 @dataclass
@@ -62,7 +62,7 @@ class _Run:
         for _, is_answer, position in sorted(events):
             if is_answer:
                 self._answer(back, position)
-            else:
+            elif position not in self.sent_ns:
                 self._send(ahead, position)
         return Evaluation(self.came_ns[graph.completing] or 0, self.idle_ns)
 
@@ -85,12 +85,28 @@ class _Run:
             self.idle_ns[self.why] += max(0, idle_ns)
         self.came_ns[position] = self._through(way, position, self.sent_ns[position])
 
+    def _send_ahead(self, way: Way, until: int) -> int | None:
+        """Send what is free to leave up to a position, and return when that comes; None where it does not yet."""
+        position = len(self.sent_ns) + self.graph.first
+        while position <= min(until, self.graph.completing):
+            sent = self.graph.sent[position]
+            limits = self.graph.limits_of(position, self.without, self.window)
+            if not self._frees(sent) or any(answer not in self.back_ns for _, answer in limits):
+                return None
+            self._send(way, position)
+            position += 1
+        return self.came_ns.get(until)
+
+    def _frees(self, sent: Sent) -> bool:
+        """True if nothing keeps a packet back any more but the next limit; those that follow at once are as it is."""
+        if sent.because_of is None and sent.why is None:
+            return self.is_free
+        return sent.mechanism in self.without or self._by_rule(sent)
+
     def _leaves(self, position: int, sent: Sent) -> int:
         before_ns = self.sent_ns[position - 1]
-        at_once = sent.because_of is None and sent.why is None
-        if not at_once:
-            self.is_free = sent.mechanism in self.without
-            self.why = sent.why or self.why
+        self.is_free = self._frees(sent)
+        self.why = sent.why or self.why
         if not self.is_free:
             came_ns = None if sent.because_of is None else self.back_ns[sent.because_of]
             return before_ns + sent.after_ns if came_ns is None else max(before_ns, came_ns + sent.after_ns)
@@ -101,6 +117,12 @@ class _Run:
                 leaves_ns, self.why = came_ns, why
         return leaves_ns
 
+    def _by_rule(self, sent: Sent) -> bool:
+        """True if a packet waited for slow start, and is to leave by its rule: without a limit the window is no longer
+        the one that it was observed with."""
+        in_slow_start = sent.why is Why.SLOW_START and sent.mechanism in (SLOW_START, None)
+        return bool(self.without) and self.window is not None and in_slow_start
+
     def _answer(self, way: Way, answer: int) -> None:
         told = self.graph.answered[answer]
         came_ns = None if told.because_of is None else self.came_ns.get(told.because_of)
@@ -109,10 +131,19 @@ class _Run:
             earlier_ns = way.arrival[answer - 1] if answer else way.arrival[answer]
             leaves_ns = before_ns + way.arrival[answer] - earlier_ns if answer else way.arrival[answer]
         else:
-            at_once = told.is_held and DELAYED_ACKNOWLEDGMENT in self.without
-            leaves_ns = max(before_ns, came_ns + (0 if at_once else told.after_ns))
+            leaves_ns = max(before_ns, came_ns + self._held_ns(told, came_ns))
         self.answered_ns[answer] = leaves_ns
         self.back_ns[answer] = self._through(way, answer, leaves_ns)
+
+    def _held_ns(self, told: Answered, came_ns: int) -> int:
+        """Time for which an answer is held back: until as many packets have come as one is usually for, at most."""
+        if not told.is_held or told.because_of is None:
+            return told.after_ns
+        if DELAYED_ACKNOWLEDGMENT in self.without:
+            return 0
+        last = told.because_of + self.graph.packets_for_an_answer - 1
+        last_ns = self._send_ahead(self.graph.path.ahead, last) if self.without else None
+        return told.after_ns if last_ns is None else min(told.after_ns, max(0, last_ns - came_ns))
 
     def _through(self, way: Way, position: int, leaves_ns: int) -> int | None:
         """Arrival behind the links; None of a packet that is lost."""

@@ -16,6 +16,7 @@ from quiclab.why.accounts import Step, Waterfall
 from quiclab.why.causes import Status, Verdict
 from quiclab.why.explanation import Explanation
 from quiclab.why.mechanisms import BY_NAME
+from quiclab.why.prediction.in_arm import PredictedEffect, Range
 
 
 def _headline(found: Waterfall, *causes: Verdict) -> str:
@@ -42,6 +43,22 @@ def test_causes_are_those_of_the_list_with_its_numbers() -> None:
     assert "24.5 ms less" in sentence(causes[1], explained)
     assert clause(explained.parts[1]) == "slow start (−24.5 ms)"
     assert explained.parts[1].why is Why.SLOW_START
+
+
+def test_limit_that_would_hold_next_is_told_with_what_would_go() -> None:
+    found, verdict = waterfall(385.0), _verdict("receive_window_limited", 451.0)
+    alone, both = Range(325.0, 353.0, 0.95, 8), Range(660.0, 680.0, 0.95, 8)
+    known = replace(verdict, without=PredictedEffect(alone, Why.SLOW_START, both))
+    assert sentence(known, Explanation(found, (known,), 0.05)).endswith(
+        " Without it h3 would take 325 ms … 353 ms less, by its records: slow start would hold it back next (without "
+        "both: 660 ms … 680 ms less)."
+    )
+
+
+def test_prediction_that_equals_the_share_is_not_told() -> None:
+    found, verdict = waterfall(385.0), _verdict("handshake_round_trips", 451.0)
+    known = replace(verdict, without=PredictedEffect(Range(940.0, 960.0, 0.95, 8), None, None))
+    assert "Without it" not in sentence(known, Explanation(found, (known,), 0.05))
 
 
 def test_what_is_unclear_and_what_is_luck_are_told_as_such() -> None:

@@ -79,6 +79,14 @@ def test_time_that_comes_back_elsewhere_is_no_confirmation_and_says_where() -> N
     assert found.limits_next_ms == pytest.approx(200)
 
 
+def test_time_of_a_limit_that_was_predicted_to_hold_next_is_no_failure() -> None:
+    run = _run(_times(0, slow_start_ms=150, seed=2), **{"dose-1": _times(300, seed=5), "dose-2": _times(250, seed=6)})
+    foretold = replace(DECLARED.predicted, ms=250.0, low_ms=240.0, high_ms=260.0)
+    declared = replace(DECLARED, predicted=foretold, replaced_ms=150.0)
+    assert judge(declared, run).verdict is Verdict.CONFIRMED
+    assert _states(judge(replace(declared, replaced_ms=0.0), run))["stayed_away"] is State.FAILS
+
+
 def test_a_total_that_stays_rejects_the_cause() -> None:
     found = judge(DECLARED, _run(_times(0, slow_start_ms=400, seed=2)))
     assert found.verdict is Verdict.REJECTED
@@ -207,8 +215,10 @@ def test_the_hash_changes_with_anything_that_is_declared() -> None:
         replace(DECLARED, tolerance_ms=101.0),
         replace(DECLARED, predicted=replace(DECLARED.predicted, low_ms=0.0)),
         replace(DECLARED, places={**DECLARED.places, "sham": TrialPlace("1MB/long", "replay")}),
+        replace(DECLARED, replaced_ms=5.0),
     ]
-    assert len({each.sha256 for each in (DECLARED, *changed)}) == 4
+    assert len({each.sha256 for each in (DECLARED, *changed)}) == 5
+    assert all(declared_from(each.document()) == each for each in changed)
 
 
 @pytest.mark.parametrize("key", ["predicted", "places", "value", "spec_sha256"])
