@@ -227,6 +227,9 @@ OF_PROGRAMS = (
     Cause("probes too early", ("spurious_probe", "spurious_retransmission"), "initial_rtt", _not_drawn),
     Cause("window reduced at every loss", ("reduced_in_recovery",), "", _not_drawn),
     Cause("stream limit", ("stream_limit",), "max_streams", _not_drawn),
+    Cause("HelloRetryRequest", ("hello_retry_request",), "groups", _not_drawn),
+    Cause("TLS 1.2", ("handshake_round_trips",), "tls_version", _not_drawn),
+    Cause("acknowledgments held over QUIC", ("delayed_acknowledgment",), "ack_frequency", _not_drawn),
     Cause("proxy without a processor", ("proxy_without_processor",), "cpu", _not_drawn),
     Cause("false round-trip sample", ("bbr_model_limited",), "", _not_drawn),
     Cause(

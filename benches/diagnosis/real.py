@@ -80,6 +80,18 @@ def _tcp(name: str, cause: str, planted: tuple[str, str, Any], without: Any, **m
     return Real(name, cause, "h2", {"name": "curl-cffi"}, {"name": "nginx"}, planted, without, **more)
 
 
+def _go(name: str, cause: str, planted: tuple[str, str, Any], without: Any, protocol: str = "h3", **more: Any) -> Real:
+    return Real(name, cause, protocol, {"name": "quic-go"}, {"name": "quic-go"}, planted, without, **more)
+
+
+def _ngtcp2(name: str, cause: str, planted: tuple[str, str, Any], without: Any, **more: Any) -> Real:
+    return Real(name, cause, "h3", {"name": "ngtcp2"}, {"name": "ngtcp2"}, planted, without, **more)
+
+
+def _caddy(name: str, cause: str, planted: tuple[str, str, Any], without: Any, **more: Any) -> Real:
+    return Real(name, cause, "h2", {"name": "curl-cffi"}, {"name": "caddy"}, planted, without, **more)
+
+
 _FAR = {"rate": "20 Mbit/s", "delay": "30 ms", "queue": "4 bdp"}
 _SLOW = {"rate": "6 Mbit/s", "delay": "60 ms", "queue": "4 bdp"}
 _REORDERS = {"reorder": {"probability": "8 %", "extra_delay": "6 ms"}}
@@ -115,6 +127,17 @@ def _cases() -> tuple[Real, ...]:
         _tcp("tcp-reno", "halving instead of 0.7", ("tcp", "congestion_control", "reno"), "cubic", path=_LOSES,
              size="2 MB"),
         _tcp("tcp-same", "", ("tcp", "initial_window", 10), 10, path=_LOSES),
+        _go("quic-go-stream-credit", "stream credit", ("client", "stream_window", "48 KB"), "4 MB"),
+        _go("quic-go-connection-credit", "connection credit", ("client", "connection_window", "64 KB"), "8 MB"),
+        _go("quic-go-h2-stream-credit", "stream credit", ("client", "stream_window", "64 KB"), "4 MB", "h2"),
+        _go("quic-go-same", "", ("client", "stream_window", "4 MB"), "4 MB", path=_LOSES),
+        _ngtcp2("ngtcp2-stream-credit", "stream credit", ("client", "stream_window", "48 KB"), "4 MB"),
+        _ngtcp2("ngtcp2-connection-credit", "connection credit", ("client", "connection_window", "48 KB"), "8 MB"),
+        _ngtcp2("ngtcp2-same", "", ("client", "stream_window", "4 MB"), "4 MB", path=_LOSES),
+        _quiche("quiche-connection-credit", "connection credit", ("client", "connection_window", "48 KB"), "8 MB"),
+        _caddy("caddy-initial-window", "initial window", ("tcp", "initial_window", 2), 32),
+        _caddy("caddy-receive-buffer", "receive window", ("tcp", "receive_buffer", _SMALL_BUFFER), None),
+        _caddy("caddy-same", "", ("tcp", "initial_window", 10), 10),
     )  # fmt: skip
     far_alone = (
         _quinn("quinn-threshold", "reordering taken for loss", ("server", "packet_threshold", 3), 200, path=_REORDERS),
@@ -126,6 +149,19 @@ def _cases() -> tuple[Real, ...]:
         _quiche("quiche-hystart", "slow start left early", ("server", "hystart", True), False,
                 path={"jitter": {"distribution": "normal", "scale": "6 ms"}}, size="1 MB"),
         _quiche("quiche-slow-client", "client without a processor", ("client", "cpu", "2 %"), None, size="1 MB"),
+        _quinn("quinn-hello-retry", "HelloRetryRequest", ("server", "groups", ["secp384r1"]), ["x25519"],
+               size="100 KB"),
+        _tcp("nginx-hello-retry", "HelloRetryRequest", ("server", "groups", ["secp384r1"]), ["x25519"], size="100 KB"),
+        _go("quic-go-tls12", "TLS 1.2", ("client", "tls_version", "1.2"), "1.3", "h2", size="100 KB"),
+        _quinn("quinn-acks-held", "acknowledgments held over QUIC", ("server", "peer_ack_frequency", 64), 2),
+        _go("quic-go-stream-limit", "stream limit", ("server", "max_streams", 1), 100, size="30 KB",
+            objects={"count": 12}),
+        _quinn("quinn-same-without-gso", "", ("server", "gso", False), False),
+        _quinn("quinn-order", "", ("server", "scheduler", "round_robin"), "fifo"),
+        _go("quic-go-upload-credit", "stream credit", ("server", "stream_window", "48 KB"), "4 MB",
+            objects={"direction": "upload"}),
+        _go("quic-go-h2-upload-credit", "stream credit", ("server", "stream_window", "64 KB"), "4 MB", "h2",
+            objects={"direction": "upload"}),
     )  # fmt: skip
     two = (
         _tcp("two-tcp-windows", "initial window", ("tcp", "initial_window", 2), 32,
@@ -139,6 +175,10 @@ def _cases() -> tuple[Real, ...]:
         Real("two-nginx-buffer-and-certificate", "send buffer", "h3", **nginx_h3,
              planted=("server", "stream_window", "48 KB"), without="1 MB",
              second=Second("long certificate", ("certificate", "intermediates", 5), 0)),
+        _go("two-quic-go-windows", "stream credit", ("client", "stream_window", "48 KB"), "4 MB",
+            second=Second("long certificate", ("certificate", "intermediates", 5), 0)),
+        _caddy("two-caddy-windows", "initial window", ("tcp", "initial_window", 2), 32,
+               second=Second("receive window", ("tcp", "receive_buffer", _SMALL_BUFFER), None)),
     )  # fmt: skip
     others = (
         _quinn("quinn-stream-limit", "stream limit", ("server", "max_streams", 1), 100, size="30 KB",
@@ -151,6 +191,10 @@ def _cases() -> tuple[Real, ...]:
              {"name": "quinn", "congestion_control": "bbr", "initial_window": 32},
              ("server", "name", "quinn-faulty-rtt-sample"), "quinn", path={"rate": "4 Mbit/s", "delay": "57.5 ms"},
              size="1 MB"),
+        _tcp("envoy-stream-credit", "stream credit", ("proxy", "stream_window", "64 KB"), "4 MB",
+             proxy={"name": "envoy"}, objects={"direction": "upload"}),
+        _tcp("haproxy-stream-credit", "stream credit", ("proxy", "stream_window", "64 KB"), "4 MB",
+             proxy={"name": "haproxy"}, objects={"direction": "upload"}),
         _quinn("quinn-every-loss", "window reduced at every loss", ("server", "name", "quinn-faulty-every-loss"),
                "quinn", path={"queue": "0.25 bdp"}, size="1 MB"),
     )  # fmt: skip
