@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import polars as pl
 
 from quiclab.evidence.metrics import Evidence, Unknown
-from quiclab.model.activity import What
 from quiclab.model.cause import Why
 from quiclab.model.metric_scope import MetricScope
 from quiclab.model.tables import TABLES
@@ -22,7 +21,7 @@ from quiclab.why.account.edges import PROMPT_NS
 from quiclab.why.account.transfer import over_several, transfer_of
 from quiclab.why.mechanisms import BY_NAME
 from quiclab.why.prediction.conditions import OF_LIMIT, Graph, graph_of
-from quiclab.why.prediction.evaluation import DELAYED_ACKNOWLEDGMENT, Evaluation, evaluation
+from quiclab.why.prediction.evaluation import Evaluation, evaluation
 
 _BEFORE = (
     Why.TCP_HANDSHAKE, Why.TLS_ROUND_TRIP, Why.QUIC_HANDSHAKE, Why.HELLO_RETRY_REQUEST, Why.RETRY,
@@ -36,6 +35,9 @@ _EVALUATED = (
 )  # fmt: skip
 """Reasons of waits that are evaluated. What a sender would do without a loss is not in the records of one that had it:
 its next loss by its own overshoot, for one."""
+_NOT_EVALUATED = "delayed_acknowledgment"
+"""Mechanism whose edges have these reasons, and which the records do not tell what would be without: an acknowledgment
+for many packets does not say what those for fewer would have let go."""
 _APART = 2
 """Full packets by which a receiver's acknowledgments lie apart (RFC 5681 section 4.2, RFC 9000 section 13.2.2): no
 limit is known to less."""
@@ -84,7 +86,8 @@ def _rows(evidence: Evidence, account: pl.DataFrame) -> Iterator[_Row]:
     for name, ns in totals.iter_rows():
         own = account.filter(mechanism=name)
         before_ns = _before_ns(graph, own)
-        if ns < _SHOWN * whole_ns or name not in BY_NAME or before_ns is None:
+        is_known = name in BY_NAME and name != _NOT_EVALUATED
+        if ns < _SHOWN * whole_ns or not is_known or before_ns is None:
             continue
         if before_ns == ns:
             slack_ns = _slack_ns(graph, ns)
@@ -106,10 +109,9 @@ def _before_ns(graph: Graph, own: pl.DataFrame) -> int | None:
     length = pl.col("until_ns") - pl.col("from_ns")
     before = own.filter(pl.col("until_ns") <= graph.begin_ns)
     after = own.filter(pl.col("until_ns") > graph.begin_ns)
-    held = after.filter(pl.col("mechanism") == DELAYED_ACKNOWLEDGMENT, pl.col("what") == str(What.ACK_HELD))
     evaluated = after.filter(pl.col("why").is_in([str(each) for each in _EVALUATED]))
     shifts = before.filter(pl.col("why").is_in([str(each) for each in _BEFORE]))
-    if shifts.height < before.height or max(held.height, evaluated.height) < after.height:
+    if shifts.height < before.height or evaluated.height < after.height:
         return None
     return int(before.select(length.sum()).item())
 
@@ -150,6 +152,6 @@ def _first_windows(graph: Graph, without: frozenset[str]) -> list[float | None]:
 
 
 def _slack_ns(graph: Graph, gone_ns: int) -> int:
-    """Precision of a prediction: a hundredth of itself, the service of packets that one acknowledgment is for, and
+    """Precision of a prediction: three hundredths of itself, the service of packets that one acknowledgment is for, and
     the time within which one packet counts as another's consequence."""
-    return max(gone_ns, 0) // 100 + _APART * max(graph.path.ahead.hops[0].service, default=0) + PROMPT_NS
+    return max(gone_ns, 0) * 3 // 100 + _APART * max(graph.path.ahead.hops[0].service, default=0) + PROMPT_NS

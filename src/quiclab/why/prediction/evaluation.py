@@ -16,8 +16,6 @@ from quiclab.model.cause import Why
 from quiclab.why.account.forward_path import Way
 from quiclab.why.prediction.conditions import SLOW_START, Answered, Graph, Sent
 
-DELAYED_ACKNOWLEDGMENT = "delayed_acknowledgment"
-
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -139,8 +137,6 @@ class _Run:
         """Time for which an answer is held back: until as many packets have come as one is usually for, at most."""
         if not told.is_held or told.because_of is None:
             return told.after_ns
-        if DELAYED_ACKNOWLEDGMENT in self.without:
-            return 0
         last = told.because_of + self.graph.packets_for_an_answer - 1
         last_ns = self._send_ahead(self.graph.path.ahead, last) if self.without else None
         return told.after_ns if last_ns is None else min(told.after_ns, max(0, last_ns - came_ns))
