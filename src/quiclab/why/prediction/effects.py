@@ -90,9 +90,8 @@ def _rows(evidence: Evidence, account: pl.DataFrame) -> Iterator[_Row]:
         if ns < _SHOWN * whole_ns or not is_known or before_ns is None:
             continue
         if before_ns == ns:
-            slack_ns = _slack_ns(graph, ns)
-            least_ns = max(0, ns - slack_ns - _served_ns(graph, own))
-            yield str(MetricScope.TTLB), name, None, least_ns, ns + slack_ns, None, 0
+            slack_ns = _slack_ns(graph, ns) + _served_ns(graph, own)
+            yield str(MetricScope.TTLB), name, None, max(0, ns - slack_ns), ns + slack_ns, None, 0
             continue
         found = _effect(graph, observed, frozenset({name}), before_ns)
         following = found.next_why if found.next_ns >= _SHOWN * whole_ns else None
@@ -117,8 +116,7 @@ def _before_ns(graph: Graph, own: pl.DataFrame) -> int | None:
 
 
 def _served_ns(graph: Graph, own: pl.DataFrame) -> int:
-    """Time that the link takes for what the amplification limit kept back: some of it passed while nothing else could
-    be sent."""
+    """Time that the link takes for what the amplification limit kept back: it lies beside the wait or within it."""
     if str(Why.AMPLIFICATION_LIMIT) not in own["why"]:
         return 0
     hop = graph.path.ahead.hops[0]
