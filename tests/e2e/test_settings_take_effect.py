@@ -247,3 +247,39 @@ def test_what_a_peer_does_not_know_is_refused(tmp_path: Path) -> None:
     done = quiclab("run", spec, "--out", tmp_path / "study")
     assert done.returncode == 2
     assert "the client curl-cffi knows no ACK_FREQUENCY frames" in done.stderr
+
+
+@pytest.mark.parametrize("front", ["nginx", *by_night("haproxy")])
+def test_a_retry_is_sent_where_it_is_asked_for(tmp_path: Path, front: str) -> None:
+    """The packets of the handshake have one, and none without the knob."""
+    need(("client", "quic-go"), ("server", "nginx"), *([("proxy", "haproxy")] if front == "haproxy" else []))
+    role = "proxy" if front == "haproxy" else "server"
+    arm = 'protocol = "h3"\nclient = "quic-go"\n' + ('server = "nginx"\n' if role == "proxy" else "")
+    arm += f'{role} = {{name = "{front}"'
+    found = run_arms(tmp_path, {"own": arm + "}", "retry": arm + ", retry = true}"})
+    assert {name: trial["proof"]["quic_retry"] for name, trial in found.items()} == {"own": False, "retry": True}
+
+
+@pytest.mark.nightly
+def test_nginx_announces_its_window_for_uploads(tmp_path: Path) -> None:
+    """SETTINGS_INITIAL_WINDOW_SIZE is the size of http2_body_preread_size, of a proxy too."""
+    need(("client", "quic-go"), ("server", "nginx"), ("proxy", "nginx"))
+    arm = 'protocol = "h2"\nclient = "quic-go"\nserver = "nginx"\nproxy = {name = "nginx"'
+    arms = {"own": arm + "}", "large": arm + ', upload_window = "1 MB"}'}
+    found = run_arms(tmp_path, arms, workload='direction = "upload"')
+    windows = {name: trial["proof"]["http_settings_server"]["initial_window_size"] for name, trial in found.items()}
+    assert windows == {"own": 65_536, "large": 10**6}
+
+
+@pytest.mark.nightly
+def test_a_small_receive_buffer_of_nginx_drops_packets(tmp_path: Path) -> None:
+    """Packets of an upload come to the server, and its socket has no room for them."""
+    need(("client", "quic-go"), ("server", "nginx"))
+    arm = 'protocol = "h3"\nclient = "quic-go"\nserver = {name = "nginx"'
+    arms = {"own": arm + "}", "small": arm + ', udp_receive_buffer = "4 KB"}'}
+    found = run_arms(tmp_path, arms, size="1 MB", workload='direction = "upload"')
+    assert quiclab("report", tmp_path / "study").returncode == 0
+    metrics = pl.read_parquet(tmp_path / "study" / "metrics.parquet").filter(pl.col("name") == "server_refused_packets")
+    refused = dict(metrics.select("trial_id", "value").iter_rows())
+    assert refused[found["own"]["trial_id"]] == 0
+    assert refused[found["small"]["trial_id"]] > 10

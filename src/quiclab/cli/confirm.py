@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -69,7 +70,6 @@ def run_confirm(arguments: argparse.Namespace) -> int:
     """
     # Only light imports before the sandbox: it must be entered before the process has threads.
     from quiclab.study.confirm import Asked, run_confirmation
-    from quiclab.study.specs import load_study, refuse_another_spec
 
     for option in ("h2", "h3", "keys", "metric"):
         if getattr(arguments, option):
@@ -80,14 +80,7 @@ def run_confirm(arguments: argparse.Namespace) -> int:
     minutes = _USUAL_MINUTES if arguments.minutes is None else arguments.minutes
     if not 0 < minutes < 10_000:
         raise SpecError(f"--minutes {minutes:g}: this is not a time", "give a number of minutes, such as 10")
-    study_dir = StudyDir(arguments.study)
-    if not study_dir.root.is_dir():
-        raise no_study(study_dir)
-    if not study_dir.spec.exists():
-        hint = "put the spec.toml with which it was run back into it"
-        raise SpecError(f"{arguments.study} has no spec.toml, by which it could be run again", hint)
-    study = load_study(study_dir.spec)
-    refuse_another_spec(study_dir, study)
+    study = spec_of(arguments.study)
     if len(causes := arguments.cause or []) > 1:
         from quiclab.cli.confirm_together import run_together
 
@@ -117,6 +110,22 @@ def run_confirm(arguments: argparse.Namespace) -> int:
     return code_of_verdict(code, decided=judged.verdict != "undecided")
 
 
+def spec_of(directory: Path) -> Study:
+    """Return the spec of a study that is there, by which it could be run again. Raises SpecError where it is gone, or
+    is not the one that the trials were run with."""
+    from quiclab.study.specs import load_study, refuse_another_spec
+
+    study_dir = StudyDir(directory)
+    if not study_dir.root.is_dir():
+        raise no_study(study_dir)
+    if not study_dir.spec.exists():
+        hint = "put the spec.toml with which it was run back into it"
+        raise SpecError(f"{directory} has no spec.toml, by which it could be run again", hint)
+    study = load_study(study_dir.spec)
+    refuse_another_spec(study_dir, study)
+    return study
+
+
 def code_of_verdict(code: int, *, decided: bool) -> int:
     """Return how the command ends after a run that ended with `code`: blocks that the laboratory disturbed matter only
     where nothing is decided."""
@@ -135,8 +144,14 @@ def refuse_too_few(plan: Runnable, least_blocks: int, minutes: float) -> None:
         )
 
 
-def trials_of(arguments: argparse.Namespace) -> Trials:
-    """Return what runs trials inside the sandbox, with a bar."""
+def trials_of(
+    arguments: argparse.Namespace,
+    until_s: float = math.inf,
+    interrupted: str = "interrupted: finished trials are kept; the same command goes on",
+    goes_on: bool = False,
+) -> Trials:
+    """Return what runs trials inside the sandbox, with a bar; no block begins from a time on (`time.monotonic`). Where
+    a run `goes_on`, link and machine were told of before."""
 
     def trials(confirming: Study, directory: StudyDir, blocks: Mapping[str, int]) -> int:
         return run_behind_bar(
@@ -144,8 +159,10 @@ def trials_of(arguments: argparse.Namespace) -> Trials:
             directory,
             backend=arguments.backend,
             jobs=arguments.jobs,
-            interrupted="interrupted: finished trials are kept; the same command goes on",
+            interrupted=interrupted,
             blocks=blocks,
+            until_s=until_s,
+            goes_on=goes_on,
             rounds_later=1,  # each time, so that a further look has new trials
         )
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from quiclab.cli.explain_documents import ConfirmDocument, ExplainDocument, RecordingDocument, RecordingsDocument
 from quiclab.cli.status_document import StatusDocument, TrialCounts
+from quiclab.cli.tune_document import TuneDocument
 from quiclab.compare.builds.gate import Verdict
 from quiclab.compare.builds.two_studies import StudiesCompared
 from quiclab.compare.model import StudyAnalysis
@@ -286,6 +287,7 @@ DOCUMENTS: Mapping[str, type[Any]] = {
     "report STUDY --json": ReportDocument,
     "explain STUDY --json": ExplainDocument,
     "explain STUDY CELL --confirm --json": ConfirmDocument,
+    "tune STUDY CELL --json": TuneDocument,
     "explain --h2 H2 --h3 H3 --json": RecordingsDocument,
     "explain --h3 H3 --json": RecordingDocument,
     "compare OLD NEW --json": CompareDocument,

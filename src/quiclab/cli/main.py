@@ -43,7 +43,19 @@ exit codes:
 _MODULES = {
     **{
         verb: verb
-        for verb in ("ask", "plan", "run", "status", "merge", "report", "explain", "causes", "compare", "figure")
+        for verb in (
+            "ask",
+            "plan",
+            "run",
+            "status",
+            "merge",
+            "report",
+            "explain",
+            "causes",
+            "tune",
+            "compare",
+            "figure",
+        )
     },
     **{verb: verb for verb in ("methods", "view", "sql", "decode", "export", "trial", "bundle", "verify")},
     "note": "remark",

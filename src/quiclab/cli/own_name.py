@@ -20,6 +20,7 @@ VERBS = (
         "report",
         "explain",
         "causes",
+        "tune",
         "compare",
         "figure",
         "methods",

@@ -37,7 +37,10 @@ TRIALS = {
     "position": pl.Int64,
     "status": pl.String,
     "reason": pl.String,
+    "began_utc": pl.String,
 }
+_LATER = frozenset({"began_utc"})
+"""Columns that tables of earlier versions do not have, without any harm but an order by number."""
 METRICS = {
     "trial_id": pl.String,
     "name": pl.String,
@@ -160,8 +163,8 @@ def read_table(path: Path, columns: Columns, missing: list[str]) -> pl.DataFrame
         with open_own(path) as file:
             frame = pl.read_parquet(file)
         absent = [name for name in columns if name not in frame.columns]
-        if absent:
-            missing.append(f"{_short_path(path)} has no column {', '.join(absent)}.")
+        if told := [name for name in absent if name not in _LATER]:
+            missing.append(f"{_short_path(path)} has no column {', '.join(told)}.")
         return frame.select(
             (pl.lit(None) if name in absent else pl.col(name)).cast(dtype, strict=False).alias(name)
             for name, dtype in columns.items()

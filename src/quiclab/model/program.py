@@ -42,6 +42,10 @@ class Knobs:
     """Flow control: bytes that the peer may send on the whole connection before this end has read them."""
     stream_window: ByteCount | None = None
     """Flow control: bytes that the peer may send on one stream before this end has read them."""
+    upload_window: ByteCount | None = None
+    """Servers and proxies whose `stream_window` is another one: bytes of a request's body that the client may send over
+    HTTP/2 before they are asked for. nginx announces it as SETTINGS_INITIAL_WINDOW_SIZE; as a server it opens the
+    window once it reads the body, as a proxy that passes bodies on it does not."""
     max_streams: int | None = None
     """Number of request streams that the peer may have open at once (MSPC)."""
     groups: tuple[str, ...] | None = None
@@ -89,6 +93,12 @@ class Knobs:
     priorities: bool | None = None
     """Servers: send more urgent responses first, by the request's Priority field (RFC 9218). Among equally urgent ones
     `scheduler` decides, whether they are marked incremental or not."""
+    retry: bool | None = None
+    """Servers and proxies: have the client show its address by a Retry packet (RFC 9000 section 8.1.2), which costs a
+    round trip."""
+    udp_receive_buffer: ByteCount | None = None
+    """Servers and proxies: size that is asked for of the receive buffer of the sockets of QUIC (SO_RCVBUF). Linux gives
+    at most `net.core.rmem_max`."""
     compression: bool | None = None
     """Servers and proxies: compress bodies (gzip) for clients that ask for it. Clients: ask for it. Both ends need the
     knob; the body is judged as it was before compression. Random content does not get smaller."""

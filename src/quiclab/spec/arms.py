@@ -257,6 +257,7 @@ KNOB_KEYS: Mapping[str, Kind[Any]] = {
     "hystart": kinds.FLAG,
     "connection_window": kinds.SIZE,
     "stream_window": kinds.SIZE,
+    "upload_window": kinds.SIZE,
     "max_streams": kinds.whole(1, 100_000),
     "groups": kinds.several(
         kinds.choice(TLS_GROUPS), 'an array of TLS groups such as ["secp384r1", "x25519"]', least=1
@@ -277,6 +278,8 @@ KNOB_KEYS: Mapping[str, Kind[Any]] = {
     "path_mtu_discovery": kinds.FLAG,
     "scheduler": kinds.choice(("fifo", "round_robin")),
     "priorities": kinds.FLAG,
+    "retry": kinds.FLAG,
+    "udp_receive_buffer": kinds.SIZE,
     "compression": kinds.FLAG,
     "origin_connection": kinds.choice(("warm", "cold")),
     "verify": kinds.FLAG,

@@ -17,6 +17,7 @@ from quiclab.model.study import Arm, Certificate, Role, Study, Tcp, Workload
 from quiclab.spec.arms import PROGRAM_KEYS
 from quiclab.spec.paths import DIRECTION_KEYS
 from quiclab.spec.profiles import with_profile
+from quiclab.spec.scaled_path import Scaling, scaled_path
 from quiclab.spec.toml_text import Toml, toml_text
 from quiclab.spec.two_builds import competitors, own_arm
 
@@ -24,7 +25,9 @@ Value = str | int | float | bool | tuple[str, ...]
 NONE = "none"
 """Value of an effect of a path, or of a limit of a processor, that is taken away."""
 _HEADING = "# Written by `quiclab explain --confirm`: one cell, with and without one setting, in the same blocks.\n\n"
-_SIZES = frozenset({"connection_window", "stream_window", "max_window", "migrate_at"})
+_SIZES = frozenset({"connection_window", "stream_window", "max_window", "upload_window", "migrate_at"}) | {
+    "udp_receive_buffer"
+}
 """Knobs that a spec gives with a unit: whole numbers are bytes."""
 _SIDES = ("up", "down")
 
@@ -60,6 +63,8 @@ class PathVariant:
 
     name: str
     changes: tuple[Change, ...] = ()
+    scaling: Scaling | None = None
+    """Quantity of the path that is more or less than in the cell."""
 
 
 def role_of(table: str, arm: Arm, workload: Workload) -> Role | None:
@@ -83,11 +88,12 @@ def confirming_spec(
     arms: Sequence[Variant],
     paths: Sequence[PathVariant],
     own: Mapping[str, object],
+    heading: str = _HEADING,
 ) -> str:
     """Return the spec, as TOML, of one cell (workload, path) of a study with these arms over these paths.
 
-    `document` is the study's spec with whole file names (`Build.document`), `own` has the keys of [study] that differ.
-    Raises SpecError for a change that the document cannot have.
+    `document` is the study's spec with whole file names (`Build.document`), `own` has the keys of [study] that differ,
+    `heading` is a comment that says what wrote it. Raises SpecError for a change that the document cannot have.
     """
     name, path_name = cell
     workload = next(each for each in study.workloads if each.name == name)
@@ -104,7 +110,7 @@ def confirming_spec(
         "path": [_path(path, each) for each in paths],
         "arm": [*(_arm(document, study, before[each.of], workload, each) for each in arms), *others],
     }
-    return _HEADING + toml_text(new)
+    return heading + toml_text(new)
 
 
 _LEFT_OUT = {"question", "only_blocks", "count_system_calls", "aa", "baseline"}
@@ -149,7 +155,15 @@ def _path(path: Toml, variant: PathVariant) -> Toml:
     for change in variant.changes:
         links = [_changed_link(link, change) for link in table.get("link", ())]
         table = {**table, "link": links} if links else _changed_link(table, change)
-    return {**table, "name": variant.name, **({"title": variant.name} if variant.changes else {})}
+    if variant.scaling is not None:
+        table = scaled_path(table, variant.scaling)
+    return {**table, "name": variant.name, **_title(variant)}
+
+
+def _title(variant: PathVariant) -> dict[str, str]:
+    if variant.scaling is not None:
+        return {"title": str(variant.scaling)}
+    return {"title": variant.name} if variant.changes else {}
 
 
 def _changed_link(link: Toml, change: Change) -> Toml:
@@ -189,10 +203,10 @@ def present_value(arm: Arm, workload: Workload, table: str, key: str) -> Value |
         role = role_of(table, arm, workload)
         program = {"client": arm.client, "server": arm.server, "proxy": arm.proxy}.get(role or "")
         holder = program if key in PROGRAM_KEYS else program and program.knobs
-    return _as_value(getattr(holder, key, None))
+    return as_value(getattr(holder, key, None))
 
 
-def _as_value(found: object) -> Value | None:
+def as_value(found: object) -> Value | None:
     """A value as a spec writes it: quantities as texts, which are exact."""
     if found is None or isinstance(found, str | int | float):
         return found

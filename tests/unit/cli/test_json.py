@@ -90,7 +90,7 @@ _RECORDINGS = Path(__file__).parent / "recordings"
 COMMANDS = [
     command
     for command in DOCUMENTS
-    if command.split()[0] not in {"ask", "run", "status", "merge", "report", "verify", "doctor"}
+    if command.split()[0] not in {"ask", "run", "status", "merge", "report", "verify", "doctor", "tune"}
     and "--confirm" not in command
 ]
 """Those that need neither a ledger nor a machine, nor a spec that runs; tests/e2e has the others."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from decoders import writers
+from planned_confirmation import write
 from specs import SMALL, written
 from synthetic_study import write_study
 
@@ -15,6 +16,9 @@ from quiclab.cli.execute import check_log_folder
 from quiclab.cli.main import main, parser
 from quiclab.model.errors import DecodeError, SpecError
 from quiclab.report.page.single_file import is_single_file
+from quiclab.spec.read import read_study
+from quiclab.study.tune.planning import plan_tuning
+from quiclab.study.tune.tuning_plan import TuneRequest
 
 _RECORDINGS = Path(__file__).parent / "recordings"
 
@@ -50,6 +54,17 @@ def test_a_directory_that_is_not_quiclabs(
     assert main([*words, str(tmp_path / "mine")]) == SpecError.exit_code
     assert _content(tmp_path / "mine") == before
     assert name in capsys.readouterr().err
+
+
+def test_a_search_for_settings_begins_beside_what_is_there(tmp_path: Path) -> None:
+    """A file in the folder that a search would have stays, and the search takes the next one."""
+    study = write(tmp_path / "study")
+    (study / "tune").mkdir()
+    before = _precious(study / "tune" / "1MB-p-h3-1", "tuning.json", "race-1/spec.toml")
+    request = TuneRequest(study, "1MB/p", "h3", 300.0, ("client", "server", "tcp"), ())
+    plan = plan_tuning(request, read_study(study / "spec.toml", {}))
+    assert plan.directory == study / "tune" / "1MB-p-h3-2"
+    assert _content(study / "tune" / "1MB-p-h3-1") == before
 
 
 OF_A_LOG = ("client.pcapng", "server.pcapng", "link.json", "link-config.json", "link.qplog")

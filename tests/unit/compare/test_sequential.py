@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 from synthetic_study import Shape, write_study
 
@@ -37,6 +38,21 @@ def test_it_is_decided_by_the_sequence(tmp_path: Path) -> None:
     assert loss.interval_pct.confidence == 1 - 0.05 / 2
     assert loss.interval_pct.high < 0
     assert (clean.outcome.value, loss.outcome.value) == ("not_significant", "other_better")
+
+
+def test_pairs_are_taken_in_the_order_in_which_they_came(tmp_path: Path) -> None:
+    """Blocks that were void at first come later than their number says; tables of earlier versions do not tell when."""
+    folder = _study(tmp_path, blocks=30)
+    by_number = [each.p for each in analyse_study(folder).comparisons]
+    told = {}
+    for name, sign in (("in order", 1), ("reversed", -1)):
+        file = folder / "tables" / "trials.parquet"
+        minute = 30 + sign * (pl.col("block").fill_null(0) - 30)
+        began = pl.datetime(2026, 1, 1) + pl.duration(minutes=minute)
+        pl.read_parquet(file).with_columns(began_utc=began.dt.strftime("%Y-%m-%dT%H:%M:%S+00:00")).write_parquet(file)
+        told[name] = [each.p for each in analyse_study(folder).comparisons]
+    assert told["in order"] == by_number
+    assert told["reversed"] != by_number
 
 
 def test_what_seven_pairs_decide_elsewhere_stays_open(tmp_path: Path) -> None:

@@ -238,6 +238,8 @@ class Command:
     reports: bool = False
     """Clients: whether the program writes client.json itself. Without it only the start and the end of the program are
     known."""
+    is_ours: bool = False
+    """True of a program of quiclab's own around a library, whose files and options nobody else reads."""
 
 
 class Endpoint(Protocol):
@@ -325,6 +327,16 @@ class KeepsWindow(Endpoint, Protocol):
 
     def least_window(self, program: Program) -> ByteCount:
         """Window below which no loss reduces it."""
+        ...
+
+
+@runtime_checkable
+class SendsByWindow(Endpoint, Protocol):
+    """A program whose `stream_window` bounds what it sends, too."""
+
+    @property
+    def stream_buffer(self) -> frozenset[HttpProtocol]:
+        """Protocols over which no more of a response than `stream_window` is unacknowledged."""
         ...
 
 

@@ -111,9 +111,10 @@ def job_command(
         sockets: tuple[Literal["tcp", "udp"], ...] = tuple(
             socket for protocol, socket in _SOCKETS.items() if protocol in context.protocols
         )
-        return Command((*argv, mode, str(job)), own, {job: _text(settings, extra)}, sockets=sockets)
+        return Command((*argv, mode, str(job)), own, {job: _text(settings, extra)}, sockets=sockets, is_ours=True)
     job, settings = context.work_dir / f"{context.output.stem}-job.json", client_job(context)
-    return Command((*argv, mode, str(job)), own, {job: _text(settings, extra)}, waits_for_go=True, reports=True)
+    files = {job: _text(settings, extra)}
+    return Command((*argv, mode, str(job)), own, files, waits_for_go=True, reports=True, is_ours=True)
 
 
 _SOCKETS: Mapping[str, Literal["tcp", "udp"]] = {"h2": "tcp", "h3": "udp"}

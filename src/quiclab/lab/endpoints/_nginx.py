@@ -26,13 +26,16 @@ from quiclab.project import MORE_PROGRAMS
 INSTALL = MORE_PROGRAMS
 KNOBS: Mapping[Protocol, frozenset[str]] = {
     "h1": frozenset({"groups", "compression"}),
-    "h2": frozenset({"groups", "max_streams", "early_data", "compression"}),
-    "h3": frozenset({"groups", "max_streams", "stream_window", "gso", "early_data", "compression"}),
+    "h2": frozenset({"groups", "max_streams", "upload_window", "early_data", "compression"}),
+    "h3": frozenset({"groups", "max_streams", "stream_window", "gso", "early_data", "compression"})
+    | {"retry", "udp_receive_buffer"},
 }
 OWN_VALUES: Mapping[Protocol, Mapping[str, str | int | bool]] = {
-    version: {"max_streams": 128} | ({"stream_window": "64 KiB"} if version == "h3" else {}) for version in ("h2", "h3")
+    "h2": {"max_streams": 128, "upload_window": "64 KiB"},
+    "h3": {"max_streams": 128, "stream_window": "64 KiB", "gso": False, "retry": False},
 }
-"""Defaults by its documentation: http2_ and http3_max_concurrent_streams, http3_stream_buffer_size."""
+"""Defaults by its documentation: http2_ and http3_max_concurrent_streams, http2_body_preread_size,
+http3_stream_buffer_size, quic_gso, quic_retry."""
 ABILITIES: frozenset[Ability] = frozenset({"resumption", "early_data", "content_type", "ranges", "pages"})
 KNOWN = Known("nginx", "1.25", "1.31")
 """Read in its source: the tags 1.25.0 to 1.31.4, src/event/quic."""
@@ -118,17 +121,22 @@ def _configuration(context: Context, folder: Path, location: str, upstream: str)
         server += [f"http{version}_max_concurrent_streams {knobs.max_streams};" for version in (2, 3)]
     if knobs.stream_window is not None:
         server.append(f"http3_stream_buffer_size {knobs.stream_window.bytes};")
+    if knobs.upload_window is not None:
+        server.append(f"http2_body_preread_size {knobs.upload_window.bytes};")
+    if knobs.retry:
+        server.append("quic_retry on;")
+    sockets = f" rcvbuf={knobs.udp_receive_buffer.bytes}" if knobs.udp_receive_buffer is not None else ""
     temporary = "\n  ".join(
         f"{name}_temp_path {folder}-{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
     common, own = "\n  ".join(tls), "\n    ".join(server)
-    servers = [_server(_listens(context.authority, context.host, _ALL), own, location)]
+    servers = [_server(_listens(context.authority, context.host, _ALL, sockets), own, location)]
     for host in context.page.hosts if context.page else ():
         if host.name == context.host:
             continue
         # The document's name may be a second one, beside that of the warm-up, at the same address.
         authority = replace(context, address=host.address).authority
-        listens = _listens(authority, host.name, host.protocols, again=host.address == context.address)
+        listens = _listens(authority, host.name, host.protocols, sockets, again=host.address == context.address)
         shown = [f"ssl_certificate {host.certificate};", f"ssl_certificate_key {host.key};"]
         servers.append(_server([*listens, *shown], own, location))
     newline = "\n  "
@@ -165,9 +173,13 @@ http {{
 """
 
 
-def _listens(authority: str, name: str, protocols: Collection[Protocol], *, again: bool = False) -> list[str]:
-    """Directives for what a server of this name listens to; `again` if another one opens the same socket."""
-    quic = [f"listen {authority} quic{'' if again else ' reuseport'};", "http3 on;"] if "h3" in protocols else []
+def _listens(
+    authority: str, name: str, protocols: Collection[Protocol], sockets: str, *, again: bool = False
+) -> list[str]:
+    """Directives for what a server of this name listens to, with options of the sockets of QUIC; `again` if another one
+    opens the same socket."""
+    options = "" if again else f" reuseport{sockets}"
+    quic = [f"listen {authority} quic{options};", "http3 on;"] if "h3" in protocols else []
     return [
         *quic,
         f"listen {authority} ssl;",

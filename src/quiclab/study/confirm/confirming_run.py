@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -19,7 +20,8 @@ from quiclab.study.run import in_sandbox_of
 from quiclab.study.sequential_run import Goal, keep_growth, looks_so_far, more_blocks, planned_blocks
 from quiclab.study.specs import held, load_study
 
-_MOST_PAIRS = 400
+MOST_PAIRS = 400
+"""Most blocks of a run, whatever its time."""
 Trials = Callable[[Study, StudyDir, Mapping[str, int]], int]
 """Runs all trials of a study that are not done yet, inside the sandbox, and returns an exit code."""
 
@@ -86,15 +88,22 @@ def run_in_rounds(
     where another run holds the directory.
     """
     began = time.monotonic()
-    study_dir = StudyDir(plan.directory)
+    with holding(plan.directory, plan.spec) as (study_dir, study):
+        in_fresh_process(declare, plan)
+        return _rounds(plan, study_dir, study, trials, look, lambda: minutes * 60 - (time.monotonic() - began))
+
+
+@contextmanager
+def holding(directory: Path, text: str) -> Iterator[tuple[StudyDir, Study]]:
+    """Make the directory of a study of this spec, and hold it. Raises BusyError where another run holds it."""
+    study_dir = StudyDir(directory)
     with tempfile.TemporaryDirectory() as folder:
         # Never the spec in the directory, which may have come with the study: what it names would be run.
         spec = Path(folder, "spec.toml")
-        spec.write_text(plan.spec, encoding="utf-8")
+        spec.write_text(text, encoding="utf-8")
         study = load_study(spec)
         with held(study_dir, spec, study, COPIED):
-            in_fresh_process(declare, plan)
-            return _rounds(plan, study_dir, study, trials, look, lambda: minutes * 60 - (time.monotonic() - began))
+            yield study_dir, study
 
 
 def _rounds(
@@ -106,7 +115,7 @@ def _rounds(
     left_s: Callable[[], float],
 ) -> tuple[Judged | None, int]:
     """Run and look, until it is decided or no further blocks fit into the time that is left."""
-    goal = Goal(plan.effect_pct, _MOST_PAIRS)
+    goal = Goal(plan.effect_pct, MOST_PAIRS)
     cells = [f"{workload.name}/{path.name}" for path in study.paths for workload in study.measured_workloads]
     looks, known = looks_so_far(study_dir), -1
     block_s, before = plan.block_ms / 1000, None if plan.begun else 0

@@ -4,56 +4,67 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from quiclab.lab.endpoints import Command, Context, Origin, find
-from quiclab.model.study import Arm, Role, Study, Workload
-from quiclab.model.units import ByteCount
+from quiclab.lab.testbed.tcp_settings import sysctls
+from quiclab.model.study import Arm, Role, Study, Tcp, Workload
 from quiclab.spec.counterfactual import Change, role_of
 from quiclab.why.confirm.declaration import REPLAY, WITHOUT
 
-_TCP: Mapping[str, str] = {
-    "congestion_control": "sysctl net.ipv4.tcp_congestion_control={}",
-    "initial_window": "ip route change … initcwnd {}",
-    "receive_buffer": "sysctl net.ipv4.tcp_rmem={}",
-    "send_buffer": "sysctl net.ipv4.tcp_wmem={}",
-    "sack": "sysctl net.ipv4.tcp_sack={}",
-    "timestamps": "sysctl net.ipv4.tcp_timestamps={}",
-    "ecn": "sysctl net.ipv4.tcp_ecn={}",
-    "slow_start_after_idle": "sysctl net.ipv4.tcp_slow_start_after_idle={}",
-    "dsack": "sysctl net.ipv4.tcp_dsack={}",
-    "reordering": "sysctl net.ipv4.tcp_reordering={}",
-}
+LINUX = "Linux"
 _LAB = Path("/lab")
+
+
+@dataclass(frozen=True)
+class OwnWords:
+    """Lines that a program, or Linux, has for settings."""
+
+    program: str
+    """`Linux`, or the name of the program with its role."""
+    lines: tuple[str, ...]
+    is_ours: bool = False
+    """True of a program of quiclab's own around a library: nobody else reads these lines."""
 
 
 def own_words(study: Study, workload: Workload, change: Change) -> tuple[str, ...]:
     """The lines and options that the change adds for the program itself; empty where there are none to name."""
-    if change.is_of_path:
-        return ()
     before, after = (next((arm for arm in study.arms if arm.name == name), None) for name in (REPLAY, WITHOUT))
     if before is None or after is None:
         return ()
-    if change.table == "tcp":
-        return _tcp_words(change)
-    role = role_of(change.table, after, workload)
-    if role is None or change.table == "certificate":
-        return ()
-    commands = [_command(arm, role, workload) for arm in (before, after)]
-    return _added(*commands)
+    return tuple(
+        f"{each.program}: {line}" if each.program == LINUX else line
+        for each in words_between(before, after, workload, [change])
+        for line in each.lines
+    )
 
 
-def _tcp_words(change: Change) -> tuple[str, ...]:
-    form = _TCP.get(change.key)
-    if form is None:
-        return ()
-    value = change.value
-    if isinstance(value, tuple):  # the kernel takes bytes, and a shell one word
-        shown = f'"{" ".join(str(ByteCount.parse(each).bytes) for each in value)}"'
-    else:
-        shown = str(int(value)) if isinstance(value, bool) else str(value)
-    return (f"Linux: {form.format(shown)}",)
+def words_between(before: Arm, after: Arm, workload: Workload, changes: Sequence[Change]) -> tuple[OwnWords, ...]:
+    """The lines and options that an arm has for the changes and another one has not, by program; nothing of settings
+    that are none of a program's, and where the programs write nothing for them."""
+    found = []
+    if any(change.table == "tcp" for change in changes):
+        found.append(OwnWords(LINUX, _tcp_words(before.tcp, after.tcp)))
+    arm_tables = [each.table for each in changes if each.table not in ("tcp", "certificate", "path")]
+    for role in dict.fromkeys(role_of(table, after, workload) for table in arm_tables):
+        if role is not None:
+            commands = [_command(arm, role, workload) for arm in (before, after)]
+            name = next(program.name for each, program, _ in after.programs() if each == role)
+            found.append(OwnWords(f"{name} ({role})", _added(*commands), commands[1].is_ours))
+    return tuple(each for each in found if each.lines)
+
+
+def _tcp_words(before: Tcp, after: Tcp) -> tuple[str, ...]:
+    old = sysctls(before)
+    changed = [(name, value) for name, value in sysctls(after).items() if value != old[name]]
+    lines = [f"sysctl {name}=" + (f'"{value}"' if " " in value else value) for name, value in changed]
+    if after.initial_window != before.initial_window:
+        lines.append(f"ip route change … initcwnd {after.initial_window}")
+    if after.pacing != before.pacing:
+        lines.append("SO_MAX_PACING_RATE on the listening socket, or the queue fq: tc qdisc replace dev … root fq")
+    return tuple(lines)
 
 
 def _added(before: Command, after: Command) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from quiclab.lab.endpoints import KnowsOwnValues, find, objections
 from quiclab.model.errors import SpecError
@@ -28,7 +29,9 @@ from quiclab.why.confirm.declaration import (
     WITHOUT,
     TrialPlace,
 )
-from quiclab.why.mechanisms import Setting
+
+if TYPE_CHECKING:
+    from quiclab.why.mechanisms import Setting
 
 _OF_BOTH = frozenset({"congestion_control", "initial_window", "pacing"})
 """Settings that QUIC's program and TCP's kernel both have, each in a table of its own."""
@@ -98,8 +101,8 @@ def nearest_doses(doses: Sequence[Dose], present: Value | None, without: Value) 
 
     Later ones may be as good as none of it: nothing would tell them apart. Without a present value the last ones.
     """
-    begin, end = (None if each is None else _magnitude(each) for each in (present, without))
-    sizes = [_magnitude(each) for each in doses]
+    begin, end = (None if each is None else magnitude(each) for each in (present, without))
+    sizes = [magnitude(each) for each in doses]
     if begin is None or end is None or None in sizes:
         return tuple(doses[-_MOST_DOSES:])
     low, high = sorted((begin, end))
@@ -107,7 +110,7 @@ def nearest_doses(doses: Sequence[Dose], present: Value | None, without: Value) 
     return tuple(between[:_MOST_DOSES])
 
 
-def _magnitude(value: Value) -> float | None:
+def magnitude(value: Value) -> float | None:
     """A number, size, time or share as a number that can be held against others of its kind; None of words."""
     if isinstance(value, bool | tuple):
         return None
@@ -209,12 +212,12 @@ def _variants_of_path(cell: Cell, change: Change, doses: Sequence[Dose], own: Ma
 
 
 def read_back(
-    cell: Cell, arms: Sequence[Variant], paths: Sequence[PathVariant], own: Mapping[str, object]
+    cell: Cell, arms: Sequence[Variant], paths: Sequence[PathVariant], own: Mapping[str, object], **more: str
 ) -> tuple[str, Study]:
-    """The spec's text, and what it is read as. Raises SpecError with its first problem."""
-    spec = confirming_spec(
-        cell.document, cell.study, cell=(cell.workload.name, cell.path), arms=arms, paths=paths, own=own
-    )
+    """The spec's text, and what it is read as; `more` is a heading of its own. Raises SpecError with its first
+    problem."""
+    place = (cell.workload.name, cell.path)
+    spec = confirming_spec(cell.document, cell.study, cell=place, arms=arms, paths=paths, own=own, **more)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "spec.toml")
         file.write_text(spec, encoding="utf-8")

@@ -70,4 +70,5 @@ class AioquicClient:
             files={job: json.dumps(settings)},
             waits_for_go=True,
             reports=True,
+            is_ours=True,
         )

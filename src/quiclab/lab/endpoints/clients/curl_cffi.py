@@ -105,4 +105,5 @@ class CurlCffi(LibcurlUpload):
             files={job: json.dumps(settings)},
             waits_for_go=True,
             reports=True,
+            is_ours=True,
         )

@@ -42,7 +42,7 @@ class Haproxy:
             "h2": frozenset({"groups", "max_streams", "stream_window", "early_data", "compression"}),
             "h3": frozenset(
                 {"congestion_control", "max_window", "groups", "max_streams", "connection_window", "early_data"}
-                | {"hystart", "pacing", "gso", "compression"}
+                | {"hystart", "pacing", "gso", "compression", "retry"}
             ),
         }
     )
@@ -145,10 +145,11 @@ def _binds(context: Context, authority: str, names: Sequence[str], protocols: Se
     if knobs.groups is not None:
         tls += f" curves {':'.join(OPENSSL_GROUPS[group] for group in knobs.groups)}"
     early = " allow-0rtt" if knobs.early_data else ""
+    retry = " quic-force-retry" if knobs.retry else ""
     quic = "quic6" if context.ip_version == 6 else "quic4"
     alpn = "h2,http/1.1" if "h2" in protocols else "http/1.1"
     over_tcp = f"bind {authority} {tls} alpn {alpn} ssl-min-ver TLSv1.2{early}"
-    over_quic = f"bind {quic}@{authority} {tls} alpn h3{early} quic-cc-algo {_congestion_control(knobs)}"
+    over_quic = f"bind {quic}@{authority} {tls} alpn h3{early}{retry} quic-cc-algo {_congestion_control(knobs)}"
     return [over_tcp, over_quic] if "h3" in protocols else [over_tcp]
 
 
@@ -172,4 +173,6 @@ def _tuning(knobs: Knobs) -> str:
         lines.append("tune.quic.disable-tx-pacing")
     if knobs.gso is False:
         lines.append("tune.quic.disable-udp-gso")
+    if knobs.retry:
+        lines.append("cluster-secret quiclab")  # for the token, without which it refuses the configuration
     return "\n    ".join(lines)

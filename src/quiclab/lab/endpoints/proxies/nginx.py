@@ -30,6 +30,7 @@ class NginxProxy:
     origin_protocols: frozenset[Protocol] = frozenset({"h1"})
     knobs = with_origin_knob(KNOBS)
     abilities: frozenset[Ability] = ABILITIES | {"upload"}
+    stream_buffer: frozenset[Protocol] = frozenset({"h3"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Ask nginx for its version and its modules."""

@@ -88,6 +88,7 @@ class AioquicServer:
             env={"HOME": str(context.work_dir), "TMPDIR": str(context.work_dir), "PYTHONDONTWRITEBYTECODE": "1"},
             files={job: json.dumps(settings)},
             sockets=("udp",),
+            is_ours=True,
         )
 
 

@@ -30,6 +30,7 @@ class Nginx:
     protocols: frozenset[Protocol] = frozenset({"h1", "h2", "h3"})
     knobs = KNOBS
     abilities: frozenset[Ability] = ABILITIES | {"upload"}
+    stream_buffer: frozenset[Protocol] = frozenset({"h3"})
     own_values: Mapping[Protocol, Mapping[str, str | int | bool]] = OWN_VALUES
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:

@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A search that runs: rounds of a race, combinations of its winners, fresh blocks, neighbouring networks.
+
+What chose is never what judges: the fresh blocks are a study of their own with a seed of its own, in which only the arm
+as it is and the arm with the setting run, and the sequential test decides when they are enough. This module loads
+nothing that reads tables, as its process enters the sandbox: whatever does is asked in processes of its own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from quiclab.model.errors import RAN, ExitCode
+from quiclab.processes import in_fresh_process
+from quiclab.store.layout import StudyDir
+from quiclab.study.confirm.confirming_run import MOST_PAIRS, Trials, holding, run_in_rounds
+from quiclab.study.run import in_sandbox_of
+from quiclab.study.tune.minutes import COMBINING_ENDS, FRESH_ENDS, RACE_ENDS
+from quiclab.study.tune.result import RacedSetting, RaceRound, TuningResult, keep_result
+
+if TYPE_CHECKING:
+    from quiclab.study.confirm.confirming_run import Judged
+    from quiclab.study.tune.candidates import Candidate
+    from quiclab.study.tune.racing import Standing
+    from quiclab.study.tune.tuning_plan import Stage, TuningPlan
+
+TrialsUntil = Callable[[float], Trials]
+"""Makes what runs the trials of a stage, of which no block begins from a time on (by `time.monotonic`)."""
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class FreshStage:
+    """The fresh blocks, as `run_in_rounds` runs them."""
+
+    directory: Path
+    spec: str
+    block_ms: float
+    effect_pct: float
+    begun: bool = False
+
+
+@dataclass
+class _Course:
+    """State of a search while it runs."""
+
+    plan: TuningPlan
+    trials: TrialsUntil
+    tell: Tell
+    began: float
+    result: TuningResult
+    trial_s: float
+    pooled: dict[str, list[float]] = field(default_factory=dict)
+
+    def until(self, share: float) -> float:
+        """Time at which this share of the minutes is over."""
+        return self.began + share * 60 * self.plan.minutes
+
+    def is_over(self, share: float) -> bool:
+        """True from that time on: what would run is left out."""
+        return time.monotonic() >= self.until(share)
+
+    def keep(self, **changed: object) -> None:
+        """Note what is known by now, and keep it: a search that is ended tells what it found."""
+        self.result = replace(self.result, **changed)  # type: ignore[arg-type]
+        keep_result(self.plan.directory, self.result)
+
+    def run(self, stage: Stage, until: float) -> int:
+        """Run the blocks of a stage; what a trial took here plans the next ones."""
+        began, trials = time.monotonic(), self.trials(until)
+        with holding(stage.directory, stage.spec) as (study_dir, study):
+            code = in_sandbox_of(study_dir, lambda: trials(study, study_dir, {}))
+        if code in RAN:
+            self.trial_s = (time.monotonic() - began) / (stage.blocks * stage.trials_a_block)
+        return code
+
+
+def search(plan: TuningPlan, trials: TrialsUntil, tell: Tell) -> tuple[TuningResult, int]:
+    """Search, test and check. Returns what was found, as far as it got, and the exit code of the runs.
+
+    Raises BusyError and HostError as `quiclab run` does.
+    """
+    empty = TuningResult(
+        plan.cell.study.name, plan.cell.name, plan.cell.arm.name, plan.metric, plan.unit,
+        tuple(each.text for each in plan.candidates), (), None, None, None, (), (), None, (),
+    )  # fmt: skip
+    plan.directory.mkdir(parents=True)
+    course = _Course(plan, trials, tell, time.monotonic(), empty, plan.trial_s)
+    try:
+        code = _stages(course)
+    except KeyboardInterrupt:
+        code = ExitCode.INTERRUPTED
+    return course.result, code
+
+
+def _stages(course: _Course) -> int:
+    chosen, code = _race(course)
+    if code not in RAN or not chosen:
+        return code
+    if len(chosen) > 1 and not course.is_over(COMBINING_ENDS):
+        chosen, code = _combine(course, chosen)
+        if code not in RAN:
+            return code
+    code = _fresh(course, chosen)
+    found = course.result.found
+    if code in RAN and found is not None and found.verdict == "faster" and course.plan.neighbours:
+        code = _held_out(course, chosen)
+    if code not in RAN:
+        return code
+    return ExitCode.NOT_JUDGED if found is None or found.verdict == "not judged" else ExitCode.OK
+
+
+def _race(course: _Course) -> tuple[tuple[Candidate, ...], int]:
+    """Run rounds until the finalists have run one, and return those that may be combined, the fastest first."""
+    by_name = {each.name: each for each in course.plan.candidates}
+    alive = tuple(by_name)
+    number, is_last = 0, False
+    while alive and not is_last and not (number and course.is_over(RACE_ENDS)):
+        number += 1
+        left_s = course.until(RACE_ENDS) - time.monotonic()
+        asked = (course.plan, number, [by_name[name] for name in alive], left_s, course.trial_s)
+        stage, is_last = in_fresh_process(_round_stage, asked)
+        code = course.run(stage, course.until(RACE_ENDS))
+        if code not in (*RAN, ExitCode.INTERRUPTED):
+            return (), code
+        after = in_fresh_process(_after_round, (stage.directory, course.pooled, alive, course.plan))
+        course.pooled, alive = after.pooled, after.alive
+        if not after.standings:
+            return (), code if code == ExitCode.INTERRUPTED else ExitCode.NOT_JUDGED
+        _note_round(course, stage, after.standings, by_name)
+        if code == ExitCode.INTERRUPTED:
+            return (), code
+        course.tell(_round_text(number, stage.blocks, after.standings, len(alive), by_name))
+    final = in_fresh_process(_finalists, (course.plan, course.pooled, alive))
+    return tuple(by_name[name] for name in final), ExitCode.OK
+
+
+def _combine(course: _Course, parts: tuple[Candidate, ...]) -> tuple[tuple[Candidate, ...], int]:
+    """Run the combinations of the winners beside the fastest of them alone, and return the one that is chosen."""
+    stage = in_fresh_process(_combined_stage, (course.plan, parts, course.until(COMBINING_ENDS) - time.monotonic(),
+                                               course.trial_s))  # fmt: skip
+    code = course.run(stage, course.until(COMBINING_ENDS))
+    if code not in RAN:
+        return parts[:1], code
+    chosen, raced = in_fresh_process(_after_combining, (stage.directory, parts, course.plan.matters_pct))
+    rounds = (*course.result.rounds, RaceRound(str(stage.directory), raced))
+    course.keep(rounds=rounds, setting=_text(chosen))
+    course.tell(f"combinations: {course.result.setting}")
+    return chosen, code
+
+
+def _fresh(course: _Course, chosen: Sequence[Candidate]) -> int:
+    """Run fresh blocks until the sequential test decides, or the time is over."""
+    fresh, lines = in_fresh_process(_fresh_stage, (course.plan, tuple(chosen), course.trial_s))
+    course.keep(fresh_directory=str(fresh.directory), setting=_text(chosen), **lines)
+    course.tell(f"fresh blocks: {course.result.setting} against {course.plan.cell.arm.name} as it is")
+    code: int = ExitCode.OK
+    # What neighbours do not need, as nothing is shown to be faster yet, more fresh blocks may have.
+    for share in (FRESH_ENDS, 1.0):
+        minutes = (course.until(share) - time.monotonic()) / 60
+        if minutes <= 0:
+            break
+        judged, code = run_in_rounds(fresh, minutes, course.trials(course.until(1.0)), _declared, _judge)
+        if judged is None or judged.verdict != "undecided":
+            break
+        fresh = replace(fresh, begun=True)
+    if fresh.directory.exists():
+        found, besides = in_fresh_process(_tested, fresh.directory)
+        course.keep(found=found, side_effects=besides)
+    return code
+
+
+def _held_out(course: _Course, chosen: Sequence[Candidate]) -> int:
+    """Run the setting over networks of the same kind that did not choose it."""
+    if course.is_over(1.0):
+        return ExitCode.OK
+    stage = in_fresh_process(_neighbour_stage, (course.plan, tuple(chosen)))
+    course.tell(f"neighbouring networks: {', '.join(map(str, course.plan.neighbours))}")
+    code = course.run(stage, course.until(1.0))
+    if code in RAN:
+        course.keep(neighbours=in_fresh_process(_over_neighbours, stage.directory))
+    return code
+
+
+@dataclass(frozen=True)
+class _AfterRound:
+    """State of knowledge after a round."""
+
+    pooled: dict[str, list[float]]
+    standings: tuple[Standing, ...]
+    alive: tuple[str, ...]
+
+
+# Each of these runs in a process of its own.
+
+
+def _round_stage(asked: tuple[TuningPlan, int, list[Candidate], float, float]) -> tuple[Stage, bool]:
+    from quiclab.study.tune.minutes import blocks_in
+    from quiclab.study.tune.racing import FINALISTS
+    from quiclab.study.tune.tuning_plan import as_it_is, stage_of, with_settings
+
+    plan, number, alive, left_s, trial_s = asked
+    arms = [as_it_is(plan), *(with_settings(plan, [each], each.name) for each in alive)]
+    blocks = blocks_in(left_s, len(alive), trial_s)
+    return stage_of(plan, f"race-{number}", arms, blocks), len(alive) <= FINALISTS
+
+
+def _after_round(asked: tuple[Path, Mapping[str, list[float]], tuple[str, ...], TuningPlan]) -> _AfterRound:
+    from quiclab.study.tune.findings import raced
+    from quiclab.study.tune.racing import standings, survivors
+
+    directory, before, alive, _ = asked
+    found = raced(directory)
+    pooled = {name: [*before.get(name, []), *found.get(name, {}).values()] for name in alive}
+    ranked = standings(pooled)
+    return _AfterRound(pooled, ranked, survivors(ranked))
+
+
+def _finalists(asked: tuple[TuningPlan, Mapping[str, list[float]], tuple[str, ...]]) -> tuple[str, ...]:
+    from quiclab.study.tune.racing import combined, standings
+
+    plan, pooled, alive = asked
+    keys = {each.name: each.keys for each in plan.candidates}
+    return combined(keys, standings({name: pooled[name] for name in alive}), plan.matters_pct)
+
+
+def _combined_stage(asked: tuple[TuningPlan, tuple[Candidate, ...], float, float]) -> Stage:
+    from quiclab.study.tune.minutes import LEAST_BLOCKS, STAGE_S
+    from quiclab.study.tune.tuning_plan import stage_of, with_settings
+
+    plan, parts, left_s, trial_s = asked
+    sets = [(parts[0],), *_combinations(parts)]
+    arms = [with_settings(plan, each, _numbers(parts, each)) for each in sets]
+    blocks = max(LEAST_BLOCKS, int((left_s - STAGE_S) / (len(arms) * trial_s)))
+    return stage_of(plan, "combined", arms, blocks)
+
+
+def _after_combining(
+    asked: tuple[Path, tuple[Candidate, ...], float],
+) -> tuple[tuple[Candidate, ...], tuple[RacedSetting, ...]]:
+    from quiclab.study.tune.findings import raced
+    from quiclab.study.tune.racing import greedy, standings
+
+    directory, parts, matters_pct = asked
+    by_name = {each.name: each for each in parts}
+    found = raced(directory)
+    differences = {
+        tuple(each.name for each in some): found[_numbers(parts, some)]
+        for some in _combinations(parts)
+        if _numbers(parts, some) in found
+    }
+    chosen = greedy([each.name for each in parts], differences, matters_pct)
+    texts = {_numbers(parts, some): _text(some) for some in _combinations(parts)}
+    ranked = standings({name: list(values.values()) for name, values in found.items()})
+    raced_settings = tuple(RacedSetting(texts[each.name], each.difference_pct, each.blocks) for each in ranked)
+    return tuple(by_name[name] for name in chosen), raced_settings
+
+
+def _combinations(parts: Sequence[Candidate]) -> list[tuple[Candidate, ...]]:
+    """The fastest part with each of the others, and with all of them."""
+    pairs: list[tuple[Candidate, ...]] = [(parts[0], other) for other in parts[1:]]
+    return pairs if len(parts) == 2 else [*pairs, tuple(parts)]
+
+
+def _numbers(parts: Sequence[Candidate], some: Sequence[Candidate]) -> str:
+    """Name of the arm with some of the parts: `with-1`, `with-13`."""
+    return "with-" + "".join(str(1 + parts.index(each)) for each in some)
+
+
+def _fresh_stage(asked: tuple[TuningPlan, tuple[Candidate, ...], float]) -> tuple[FreshStage, dict[str, object]]:
+    from quiclab.study.tune.paste import arm_table, program_lines
+    from quiclab.study.tune.tuning_plan import as_it_is, stage_of, with_settings
+
+    plan, chosen, trial_s = asked
+    stage = stage_of(plan, "fresh", [as_it_is(plan), with_settings(plan, chosen)], plan.least_pairs)
+    lines: dict[str, object] = {
+        "arm_table": arm_table(plan, stage.spec),
+        "program_lines": program_lines(plan, stage.spec, chosen),
+    }
+    return FreshStage(stage.directory, stage.spec, 2000 * trial_s, plan.matters_pct), lines
+
+
+def _neighbour_stage(asked: tuple[TuningPlan, tuple[Candidate, ...]]) -> Stage:
+    from quiclab.study.tune.tuning_plan import as_it_is, neighbour_pairs, neighbour_paths, stage_of, with_settings
+
+    plan, chosen = asked
+    arms = [as_it_is(plan), with_settings(plan, chosen)]
+    return stage_of(plan, "neighbours", arms, neighbour_pairs(plan), neighbour_paths(plan))
+
+
+def _declared(fresh: FreshStage) -> None:
+    """Make the fresh blocks a sequential study before its first look, so that no look is judged by a test of a fixed
+    number of pairs."""
+    from quiclab.study.sequential_run import Goal, begin_growth
+    from quiclab.study.specs import load_study
+
+    study_dir = StudyDir(fresh.directory)
+    begin_growth(study_dir, load_study(study_dir.spec), Goal(fresh.effect_pct, MOST_PAIRS), chosen=False)
+
+
+def _judge(fresh: FreshStage) -> Judged:
+    from quiclab.study.tune.findings import judged_so_far
+
+    return judged_so_far(fresh.directory)
+
+
+def _tested(directory: Path) -> tuple[object, object]:
+    from quiclab.study.tune.findings import side_effects, tested
+
+    return tested(directory), side_effects(directory)
+
+
+def _over_neighbours(directory: Path) -> tuple[object, ...]:
+    from quiclab.study.tune.findings import over_neighbours
+
+    return over_neighbours(directory)
+
+
+def _note_round(course: _Course, stage: Stage, found: Sequence[Standing], by_name: Mapping[str, Candidate]) -> None:
+    raced = tuple(RacedSetting(by_name[each.name].text, each.difference_pct, each.blocks) for each in found)
+    best = by_name[found[0].name].text if found and found[0].difference_pct < 0 else None
+    course.keep(rounds=(*course.result.rounds, RaceRound(str(stage.directory), raced)), setting=best)
+
+
+def _round_text(
+    number: int, blocks: int, found: Sequence[Standing], alive: int, by_name: Mapping[str, Candidate]
+) -> str:
+    from quiclab.model.number_text import counted, percent
+
+    best = f"; best so far {by_name[found[0].name].text} ({percent(found[0].difference_pct)})" if found else ""
+    return f"round {number}: {counted(len(found), 'setting')}, {counted(blocks, 'block')}; {alive} go on{best}"
+
+
+def _text(chosen: Sequence[Candidate]) -> str:
+    return ", ".join(each.text for each in chosen)
