@@ -2,15 +2,21 @@
 """Evidence for *why* where no log of the sender is: its congestion window by the bytes that its capture has in flight.
 
 A sender that an acknowledgment prompts had a limit of its own until then. Two limits leave their mark in the bytes in
-flight (RFC 5681 sections 3.1 and 3.2, RFC 9002 sections 7.3.1 and 7.3.2). In slow start they double within a round
-trip, which no buffer, no credit and no program of constant speed lets happen. After a loss there are fewer than before
-it until the window has grown again, while all other limits are where they were. What shows neither stays without a
-name.
+flight (RFC 5681 sections 3.1 and 3.2, RFC 9002 sections 7.3.1 and 7.3.2). In slow start they grow by what is
+acknowledged, so that they double within a round trip, which no buffer, no credit and no program of constant speed lets
+happen. After a loss there are fewer than before it until the window has grown again, while all other limits are where
+they were. What shows neither stays without a name.
+
+A window in slow start is known from then on: it grows by every byte that is acknowledged. A flight of just that size
+has it full, also where the data or another limit end before the next flight could show its growth.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, pairwise
 
 import polars as pl
 
@@ -23,6 +29,11 @@ from quiclab.why.account.series import Steps, steps
 _DOUBLES = 1.5
 """Growth of the bytes in flight within a round trip that only slow start has; with delayed acknowledgments it is that
 (RFC 5681 section 3.1, RFC 3465)."""
+_GROWS = 1.15
+"""Growth from which on it is told by what lets it grow, where something ends it before it has reached that."""
+_BY_ACKS = (0.75, 1.25)
+"""Growth of the bytes in flight by the byte that is acknowledged: 1 in slow start, 0 at a limit that is constant, at
+most a half in congestion avoidance (RFC 9438 section 4.4), and more where a program had held them back."""
 _LEAST_BYTES = 2 * 1_200
 """Bytes in flight below which no window is full: two segments or datagrams are the least of one (RFC 5681 section 3.1,
 RFC 9002 section 7.2)."""
@@ -52,14 +63,82 @@ class CapturedWindow:
             return None
         lost = self.losses.by(time_ns)
         if lost is None:
-            later = self._most(time_ns, time_ns + self.round_trip_ns)
-            lately = self._most(time_ns - self.round_trip_ns, time_ns - 1)
-            full = before >= _AS_MUCH * lately  # a sender that paces leaves room in its window
-            return Reason(Why.SLOW_START, _EVIDENCE) if full and later >= _DOUBLES * before else None
+            grows = self._grows(time_ns, before) or self._as_predicted(time_ns, before)
+            return Reason(Why.SLOW_START, _EVIDENCE) if grows else None
         lost_ns = lost.event_ns or 0
         peak = self._most(lost_ns - 2 * self.round_trip_ns, lost_ns)
         since = self._most(lost_ns + self.round_trip_ns, time_ns - 1)
         return lost if max(before, since) < _AS_MUCH * peak else None
+
+    def in_slow_start(self) -> tuple[Steps[int], Steps[float]]:
+        """The window, and the smoothed round trip in ms (RFC 9002 section 5.3), while slow start shows and nothing is
+        lost; no steps where it does not."""
+        lost_ns = self.losses.at_ns[0] if self.losses.at_ns else None
+        at_ns = [at for at in self.in_flight.at_ns if lost_ns is None or at < lost_ns]
+        if not self._growths or not at_ns:
+            return Steps([], []), Steps([], [])
+        acknowledged, in_flight = self._acknowledged.values, self.in_flight.values
+        windows, trips, smoothed, left = [], [], 0.0, 0
+        for at, now in enumerate(at_ns):
+            while acknowledged[left] + in_flight[left] < acknowledged[at]:
+                left += 1
+            if at and acknowledged[at] > acknowledged[at - 1]:
+                trip = (now - at_ns[left]) / 1e6
+                smoothed = smoothed * 7 / 8 + trip / 8 if smoothed else trip
+            trips.append(smoothed or (self.round_trip_ns or 0) / 1e6)
+            windows.append(self._predicted(now) + acknowledged[at] - self._acknowledged_by(now))
+        return Steps(at_ns, windows), Steps(at_ns, trips)
+
+    def _grows(self, time_ns: int, before: int) -> bool:
+        """True if slow start shows behind an instant: as much was in flight as lately, and then grew as only that lets
+        it."""
+        trip_ns = self.round_trip_ns or 0
+        lately = self._most(time_ns - trip_ns, time_ns - 1)
+        if before < _AS_MUCH * lately:  # a sender that paces leaves room in its window
+            return False
+        later = self._most(time_ns, time_ns + trip_ns)
+        if later >= _DOUBLES * before or later < _GROWS * before:
+            return later >= _DOUBLES * before
+        at_ns = next(at for at, value in self.in_flight.within(time_ns - 1, time_ns + trip_ns) if value == later)
+        acknowledged = self._acknowledged_by(at_ns + 1) - self._acknowledged_by(time_ns)
+        least, most = _BY_ACKS
+        return least * acknowledged <= later - before <= most * acknowledged
+
+    def _as_predicted(self, time_ns: int, before: int) -> bool:
+        """True if as much is in flight as the window has grown to since slow start last showed."""
+        shown = bool(self._growths) and self._growths[0][0] < time_ns
+        return shown and before >= _AS_MUCH * self._predicted(time_ns)
+
+    def _predicted(self, time_ns: int) -> int:
+        """The window just before an instant by what was acknowledged since slow start last showed, or until it first
+        did."""
+        then_ns, then = self._growths[max(0, bisect_left(self._growths, (time_ns, 0)) - 1)]
+        return then + self._acknowledged_by(time_ns) - self._acknowledged_by(then_ns)
+
+    def _acknowledged_by(self, time_ns: int) -> int:
+        """Bytes that were acknowledged before an instant; those that were lost count among them."""
+        return self._acknowledged.before(time_ns) or 0
+
+    @cached_property
+    def _acknowledged(self) -> Steps[int]:
+        values = self.in_flight.values
+        fewer = accumulate((max(0, last - now) for last, now in pairwise(values)), initial=0)
+        return Steps(self.in_flight.at_ns, list(fewer) if values else [])
+
+    @cached_property
+    def _growths(self) -> list[tuple[int, int]]:
+        """Instants, before the first loss, at which slow start shows behind an acknowledgment, and the bytes in flight
+        just before."""
+        first_ns = self.losses.at_ns[0] if self.losses.at_ns else None
+        flights = zip(self.in_flight.at_ns, self.in_flight.values, strict=True)
+        found = []
+        for (_, last), (at_ns, now) in pairwise(flights):
+            if first_ns is not None and at_ns >= first_ns:
+                break
+            before = self.in_flight.before(at_ns) or 0
+            if now < last and before >= _LEAST_BYTES and self._grows(at_ns, before):
+                found.append((at_ns, before))
+        return found
 
     def _most(self, from_ns: int, until_ns: int) -> int:
         """Most bytes in flight from one instant to another."""

@@ -22,7 +22,7 @@ from quiclab.why.account.blocked_log import OwnWord, own_word
 from quiclab.why.account.buffer import SendBuffer, send_buffer
 from quiclab.why.account.captured_window import CapturedWindow, captured_window
 from quiclab.why.account.credit import Credit, credit
-from quiclab.why.account.critical_path import Before, Cause, Path, own_with_more
+from quiclab.why.account.critical_path import Before, Cause, Path
 from quiclab.why.account.edges import PROMPT_NS, Reason
 from quiclab.why.account.forward_path import Way
 from quiclab.why.account.header_captures import hides_credit
@@ -31,6 +31,7 @@ from quiclab.why.account.objects import Objects
 from quiclab.why.account.request import answers_ns
 from quiclab.why.account.small_segments import SmallSegments, small_segments
 from quiclab.why.account.timers import Expired, expired
+from quiclab.why.account.unprompted import had_sent_all, was_answered
 from quiclab.why.account.window import LoggedWindow, logged_window
 
 _OWN = (Why.PACING, Why.LOSS_TIMER, Why.PROBE_TIMER)
@@ -313,7 +314,7 @@ class Judge:
             piece = self.kernel.keeps_a_piece(idle_from_ns, sent_ns) and not self.small.outstanding(sent_ns)
             kept = Why.CORK if piece else Why.KEPT_IN_KERNEL
             return Reason(Why.PACING if self.kernel.paces else kept, "tcp_info")
-        if not again and was_answered(self.path, position):
+        if not again and (was_answered(self.path, position) or had_sent_all(self.path, position)):
             return Reason(Why.APPLICATION, "ip_packets")
         if self.window.history.known:
             return Reason(Why.PACING_OR_PROGRAM, "transport_metrics")
@@ -359,35 +360,3 @@ def _end(path: Path, completing: int) -> int:
     """Bytes sent until the packet that completes the bodies: TCP's stream goes on behind it."""
     sent = (path.content(path.ahead, position) for position in range(completing + 1))
     return max((each.reached.bodies for each in sent if each and each.reached), default=0)
-
-
-# A sender that sends of its own accord may have been idle for longer than it could be pacing.
-#
-# A pacer spreads a window of at least two packets over a round trip (RFC 9002 sections 7.2 and 7.7), so that it never
-# lets a round trip pass without one. Nor is a probe timer running once all that was sent is acknowledged (section
-# 6.2.1).
-_SILENT = 0.5
-"""Share of a round trip for which nothing may have come to the sender any more: else a packet may have prompted it, and
-the sender was slow."""
-
-
-def was_answered(path: Path, position: int) -> bool:
-    """True if the receiver had answered the sender's last data, and had been silent since, before a packet left.
-
-    False where the data before were lost, or nothing was sent before.
-    """
-    ahead, back = path.ahead, path.into(path.sender)
-    sent_ns = ahead.arrival[position]
-    last = own_with_more(path, path.sender, position)
-    came_ns = None if last is None else ahead.written[last]
-    if last is None or came_ns is None:
-        return False
-    for at in range(bisect_left(back.arrival, came_ns), len(back.arrival)):
-        if back.arrival[at] > sent_ns:
-            return False
-        written_ns = back.written[at]
-        if written_ns is not None and written_ns <= sent_ns:
-            round_trip_ns = written_ns - ahead.arrival[last]
-            silent_ns = path.prompted_after_ns(path.sender, position) or 0
-            return silent_ns >= _SILENT * round_trip_ns
-    return False
