@@ -9,6 +9,11 @@ they were. What shows neither stays without a name.
 
 A window in slow start is known from then on: it grows by every byte that is acknowledged. A flight of just that size
 has it full, also where the data or another limit end before the next flight could show its growth.
+
+Behind slow start, and before any loss, the flights of all further round trips tell more. Where each is as large as the
+one before or larger, and they grow little by little, slow start was left: no buffer, credit or program grows like
+that. Where they do not grow at all, it is a bound of the window, or of something else that is as constant; over
+QUIC a buffer and credit show by themselves.
 """
 
 from __future__ import annotations
@@ -34,12 +39,20 @@ _GROWS = 1.15
 _BY_ACKS = (0.75, 1.25)
 """Growth of the bytes in flight by the byte that is acknowledged: 1 in slow start, 0 at a limit that is constant, at
 most a half in congestion avoidance (RFC 9438 section 4.4), and more where a program had held them back."""
+_FEW_TRIPS, _MANY_TRIPS = 6, 10
+"""Round trips behind slow start over which flights must have grown for it to have been left, and must not have for the
+window to be at a bound: congestion avoidance adds a packet in two round trips at least (RFC 9438 section 4.3)."""
 _LEAST_BYTES = 2 * 1_200
 """Bytes in flight below which no window is full: two segments or datagrams are the least of one (RFC 5681 section 3.1,
 RFC 9002 section 7.2)."""
+_LEAST_FULL_BYTES = 500
+"""Payload below which a packet is taken for one without data, or with little: the least that TCP takes for full is 536
+(RFC 9293 section 3.7.1)."""
 _AS_MUCH = 0.95
 """Share from which on as much is in flight as at another time: a full window, or one that no loss has reduced."""
 _EVIDENCE = "transport_metrics"
+AT_A_BOUND = "unacknowledged"
+"""Evidence of a window that is full, was never reduced, and does not grow."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +65,11 @@ class CapturedWindow:
     round_trip_ns: int | None
     blocked: Steps[bool]
     """True while TCP's receive window has no room for what the sender has to send."""
+    full_bytes: int | None = None
+    """Size of a full packet in the bytes in flight; None where most packets are not full."""
+    shows_others: bool = False
+    """True if all else that is constant would show by itself: credit and buffer of a stream, as over QUIC, and no
+    congestion control has bounds of its own."""
 
     def reason(self, time_ns: int) -> Reason | None:
         """Reason why the sender had waited for the packet that came at an instant; None where its capture does not show
@@ -64,7 +82,7 @@ class CapturedWindow:
         lost = self.losses.by(time_ns)
         if lost is None:
             grows = self._grows(time_ns, before) or self._as_predicted(time_ns, before)
-            return Reason(Why.SLOW_START, _EVIDENCE) if grows else None
+            return Reason(Why.SLOW_START, _EVIDENCE) if grows else self._behind_slow_start(time_ns, before)
         lost_ns = lost.event_ns or 0
         peak = self._most(lost_ns - 2 * self.round_trip_ns, lost_ns)
         since = self._most(lost_ns + self.round_trip_ns, time_ns - 1)
@@ -114,6 +132,35 @@ class CapturedWindow:
         did."""
         then_ns, then = self._growths[max(0, bisect_left(self._growths, (time_ns, 0)) - 1)]
         return then + self._acknowledged_by(time_ns) - self._acknowledged_by(then_ns)
+
+    def _behind_slow_start(self, time_ns: int, before: int) -> Reason | None:
+        """Reason why a window that slow start grows no more is full; None where the flights do not show it."""
+        trip_ns, full = self.round_trip_ns or 0, self.full_bytes
+        from_ns, flights = self._flights_behind
+        lately = self._most(time_ns - trip_ns, time_ns - 1)
+        if full is None or not flights or time_ns < from_ns or before < min(_AS_MUCH * lately, lately - full):
+            return None
+        grown = flights[-1] - flights[0]
+        rises = all(_AS_MUCH * last <= now <= last + grown / 2 for last, now in pairwise(flights))
+        if rises and len(flights) >= _FEW_TRIPS and grown >= 2 * full:
+            return Reason(Why.WINDOW_AFTER_EXIT, _EVIDENCE, from_ns)
+        flat = len(flights) >= _MANY_TRIPS and max(flights) - min(flights) < full
+        return Reason(Why.SLOW_START, AT_A_BOUND) if flat and self.shows_others else None
+
+    @cached_property
+    def _flights_behind(self) -> tuple[int, list[int]]:
+        """The instant at which slow start last showed, or at which a window was first full, and the largest flight of
+        each round trip from then on, until the first loss or the last data."""
+        trip_ns = self.round_trip_ns or 0
+        flights = list(zip(self.in_flight.at_ns, self.in_flight.values, strict=True))
+        sent = [at for (_, last), (at, now) in pairwise(flights) if now > last]
+        begun = [at for at, value in flights if value >= _LEAST_BYTES]
+        if not trip_ns or not sent or not begun:
+            return 0, []
+        lost_ns = self.losses.at_ns[0] if self.losses.at_ns else sent[-1]
+        from_ns = self._growths[-1][0] if self._growths else begun[0]
+        first_ns, end_ns = from_ns + trip_ns, min(lost_ns, sent[-1])
+        return from_ns, [self._most(at, at + trip_ns) for at in range(first_ns, end_ns - trip_ns, trip_ns)]
 
     def _acknowledged_by(self, time_ns: int) -> int:
         """Bytes that were acknowledged before an instant; those that were lost count among them."""
@@ -168,7 +215,18 @@ def captured_window(evidence: Evidence, index_of: dict[int, int]) -> CapturedWin
         Steps([at for at, _ in events], [why for _, why in events]),
         round_trip_ns,
         _blocked(evidence),
+        full_packet_bytes(evidence),
+        evidence.quic and not (evidence.trial.asked.congestion_control or "").startswith("bbr"),
     )
+
+
+def full_packet_bytes(evidence: Evidence) -> int | None:
+    """Payload of the sender's full packets in its capture; None where less than half of those with data are full, as
+    where a network card cuts them."""
+    sizes = evidence.packets(evidence.sender, evidence.way)["payload_bytes"].drop_nulls()
+    sizes = sizes.filter(sizes >= _LEAST_FULL_BYTES)
+    full = sizes.max() if sizes.len() else None
+    return full if isinstance(full, int) and 2 * (sizes == full).sum() >= sizes.len() else None
 
 
 def _blocked(evidence: Evidence) -> Steps[bool]:

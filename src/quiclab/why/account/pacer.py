@@ -44,11 +44,10 @@ _FULL_BYTES = 1_228
 _Trips = Steps[int] | Steps[float]
 _AT_SENDER = (What.SERVER, What.CLIENT)
 _PACED = Reason(Why.PACING, "transport_metrics")
-_EVEN = Reason(Why.PACING, "ip_packets")
 
 
 def told_by_rate(evidence: Evidence, path: Path, captured: CapturedWindow, edges: Iterable[Edge]) -> list[Edge]:
-    """The edges, those of `pacing_or_program` as `pacing` where the sender sent at its pacer's rate, or evenly."""
+    """The edges, those of `pacing_or_program` as `pacing` where the sender sent at its pacer's rate."""
     found = list(edges)
     if not evidence.quic or all(edge.reason.why is not Why.PACING_OR_PROGRAM for edge in found):
         return found
@@ -58,7 +57,6 @@ def told_by_rate(evidence: Evidence, path: Path, captured: CapturedWindow, edges
     trip_ms: _Trips = steps(rows, "smoothed_rtt_ms")
     if not window.at_ns:
         window, trip_ms = captured.in_slow_start()
-        found = _evenly_sent(path, found, captured.round_trip_ns or 0)
     for run in _runs(found, trip_ms):
         if _at_the_rate(path, found[run[0]].until_ns, found[run[-1]].until_ns, window, trip_ms):
             for at in run:
@@ -101,26 +99,22 @@ def _at_the_rate(
 class _Burst:
     """New data in full packets that left at once."""
 
+    position: int
+    """Position of its first packet."""
     at_ns: int
     bytes_: int
     is_full: bool
     """True if each of its packets is full, and there are no more than a pacer lets go."""
 
 
-def _evenly_sent(path: Path, edges: Sequence[Edge], round_trip_ns: int) -> list[Edge]:
-    """The edges, undecided waits at the sender as `pacing` where they lie in a row of even intervals between full
-    packets, by which a pacer spreads a window of two bursts or more over a round trip."""
+def evenly_sent(evidence: Evidence, path: Path, round_trip_ns: int | None) -> frozenset[int]:
+    """Positions of a QUIC sender's packets in rows of even intervals between full ones, by which a pacer spreads a
+    window of two bursts or more over a round trip."""
+    if not evidence.quic or not round_trip_ns:
+        return frozenset()
     bursts = _bursts(path)
-    at_ns = [burst.at_ns for burst in bursts]
     even = _even(path, bursts, round_trip_ns)
-
-    def labelled(edge: Edge) -> Edge:
-        at = bisect_left(at_ns, edge.until_ns)
-        undecided = edge.reason.why is Why.PACING_OR_PROGRAM and edge.what in _AT_SENDER
-        paced = undecided and at < len(at_ns) and at_ns[at] == edge.until_ns and even[at]
-        return replace(edge, reason=_EVEN) if paced else edge
-
-    return [labelled(edge) for edge in edges]
+    return frozenset(burst.position for burst, is_even in zip(bursts, even, strict=True) if is_even)
 
 
 def _bursts(path: Path) -> list[_Burst]:
@@ -138,7 +132,7 @@ def _bursts(path: Path) -> list[_Burst]:
     def burst(group: Sequence[int]) -> _Burst:
         sizes = [ahead.size[at] for at in group]
         whole = min(sizes) >= max(_FULL_BYTES, full * (1 - _NEAR)) and len(group) <= _BURST
-        return _Burst(ahead.arrival[group[0]], sum(sizes), whole)
+        return _Burst(group[0], ahead.arrival[group[0]], sum(sizes), whole)
 
     return [burst(group) for group in groups]
 
