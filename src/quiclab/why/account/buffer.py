@@ -56,7 +56,7 @@ def send_buffer(evidence: Evidence, captured: CapturedWindow, *, knows_window: b
     TCP's kernel tells of its window and its buffer by itself.
     """
     if not evidence.quic:
-        return SendBuffer({}, {}) if knows_window else _of_tcp(captured)
+        return SendBuffer({}, {}) if knows_window else _tcp_buffer(captured)
     try:
         rows = unacknowledged(evidence).drop_nulls("stream_id")
     except Unknown:
@@ -89,7 +89,7 @@ def send_buffer(evidence: Evidence, captured: CapturedWindow, *, knows_window: b
     )
 
 
-def _of_tcp(captured: CapturedWindow) -> SendBuffer:
+def _tcp_buffer(captured: CapturedWindow) -> SendBuffer:
     """TCP's buffer by the bytes in flight, where most segments are full, so that a cut one shows in their sum, and
     neither a loss nor the receive window stops them."""
     full = captured.full_bytes

@@ -21,7 +21,8 @@ PACING = Mechanism(
     "The sender spreads its packets over the round trip so as not to fill queues. Where it paces more slowly than the "
     "path carries, the link runs idle between its packets.",
     "Waits of which the sender's log says that it paces, or in which TCP's kernel has bytes to send and leaves more "
-    "than a third of its window free, of a socket that can pace: by BBR, by a limit of its rate, or by fq below it.",
+    "than a third of its window free, of a socket that can pace: by BBR, by a limit of its rate, or by fq below it. "
+    "Without a log of a QUIC sender: waits at its pacer's rate, or at even intervals between full packets.",
     Level.E0,
     "RFC 9002 section 7.7; neqo issues 3640 and 3760",
     _claim,
