@@ -247,8 +247,8 @@ class Why(enum.StrEnum):
         "The sender says, or the kernel's send buffer shows, that there is nothing to send.",
         "Without any log it is told where the receiver had answered all data and nothing more had come for half a "
         "round trip: a pacer spreads two packets or more over a round trip (RFC 9002 sections 7.2 and 7.7), and no "
-        "probe timer runs with nothing on its way. Or the last packet was not full, and its window had room: little was "
-        "in flight, or nothing came until the next packet, or there had been room for that before.",
+        "probe timer runs with nothing on its way. Or the last packet was not full, and the window had room: "
+        "little was in flight, nothing came until the next packet, or there had been room for that before.",
     )  # fmt: skip
     SCHEDULING = (
         "scheduling", "stream scheduling", BarStyle("#7ccfb2", "x"),
