@@ -130,8 +130,8 @@ class Why(enum.StrEnum):
         "slow_start", "slow start", BarStyle("#f2b04c", "/"),
         "The window is full and was never reduced.",
         "Without a log of the sender: its capture has as much in flight as at any time of the round trip before, and "
-        "that grows by what is acknowledged, or has so far; or, over QUIC, it never grows, in packets that are not cut: "
-        "a bound of the window.",
+        "that grows by what is acknowledged, or has so far; or, over QUIC, it never grows, in packets that are not "
+        "cut: a bound of the window.",
     )  # fmt: skip
     WINDOW_AFTER_LOSS = (
         "window_after_loss", "congestion window after loss", BarStyle("#d55e00"),
@@ -184,13 +184,13 @@ class Why(enum.StrEnum):
     SEND_BUFFER = (
         "send_buffer", "send buffer", BarStyle("#56b4e9", "\\"),
         "TCP: the kernel counts this time as limited by the send buffer, or its samples show that full and all of it "
-        "sent. Without these, and over QUIC: the unacknowledged bytes, of QUIC those of a stream, are at one number that "
-        "they reach three times or more and never exceed.",
+        "sent. Without these, and over QUIC: the unacknowledged bytes, of QUIC those of a stream, are at one number "
+        "that they reach three times or more and never exceed.",
         "TCP's is full where that is more than two thirds of its bound, so that poll(2) calls the socket unwritable. "
         "Where no log tells of a window a packet is cut for that number, or it is a multiple of 1,000 or 1,024 and no "
         "number of full packets: a congestion window lets whole packets out, and grows. Where the sender's log shows "
-        "room in its window, any such number counts. Four times of five the sender goes on from there within 1 ms of an "
-        "acknowledgment: a program that writes in pieces goes on by itself.",
+        "room in its window, any such number counts. Four times of five the sender goes on from there within 1 ms of "
+        "an acknowledgment: a program that writes in pieces goes on by itself.",
     )  # fmt: skip
     CONTESTED = (
         "contested", "congestion window and flow control", BarStyle("#7f7fbf", "/", 12),
