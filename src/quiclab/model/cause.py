@@ -144,8 +144,8 @@ class Why(enum.StrEnum):
     WINDOW_AFTER_EXIT = (
         "window_after_exit", "congestion window after slow-start exit", BarStyle("#d55e00", "|"),
         "The window is full; slow start had ended without a loss, and nothing was reduced since.",
-        "Without a log of the sender: nothing is lost, and behind slow start the flights of six round trips or more grow "
-        "little by little.",
+        "Without a log of the sender: nothing is lost, and behind slow start the flights of six round trips or more "
+        "grow little by little.",
     )  # fmt: skip
     WINDOW = (
         "window", "congestion window full", BarStyle("#e58a3c", "x"),
