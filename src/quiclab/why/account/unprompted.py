@@ -67,9 +67,9 @@ class Emptied:
     """Packets behind which a sender had nothing more to send, by their size: it fills its packets while it has data for
     them, whether it paces or not, and only the last one is smaller.
 
-    A congestion window may cut a packet, too. So it counts where that had room: nothing came that could have opened it
-    before the next packet left, or it had been open for a while by then, or much less was in flight than before. Of a
-    program that writes in pieces this shows again and again.
+    A congestion window may cut a packet, too, or be full just then. So it counts where that had room: nothing came that
+    could have opened it before the next packet left. Before any loss, as a window then never shrinks, also where it had
+    been open for a while by then, or much less was in flight than before.
     """
 
     cut: frozenset[int]
@@ -87,11 +87,11 @@ class Emptied:
 
     def shows(self, position: int) -> bool:
         """True if a sender had nothing to send before the packet at a position, which no other one prompted."""
-        return position in self.cut and (position in self.silent or position in self.roomy or self.in_pieces)
+        return position in self.silent or position in self.roomy
 
     def shows_prompted(self, position: int) -> bool:
-        """True if that holds of a packet that left just after one had come, as that happens to come then."""
-        return position in self.cut and (position in self.silent or self.in_pieces)
+        """True if that holds of a packet that left just after one had come, as that happened to come then."""
+        return self.in_pieces and position in self.roomy
 
 
 def emptied(path: Path, captured: CapturedWindow) -> Emptied:
@@ -102,6 +102,7 @@ def emptied(path: Path, captured: CapturedWindow) -> Emptied:
     ahead, came_ns = path.ahead, path.into(path.sender).came_ns
     data = [at for at in range(len(ahead.arrival)) if is_new_data(path, at)]
     cut, silent, roomy = set(), set(), set()
+    lost_ns = captured.losses.at_ns[0] if captured.losses.at_ns else ahead.arrival[-1] + 1 if data else 0
     largest = most = 0
     for last, now in pairwise(data):
         largest = max(largest, ahead.size[last])
@@ -113,10 +114,11 @@ def emptied(path: Path, captured: CapturedWindow) -> Emptied:
             cut.add(now)
             by_now, before_ns = bisect_right(came_ns, ahead.arrival[now]), ahead.arrival[now] - PROMPT_NS
             left = captured.in_flight.by(before_ns) or 0
+            is_before = ahead.arrival[now] < lost_ns
             opened = by_now == bisect_right(came_ns, before_ns) and left <= in_flight - _MORE_THAN_ONE * largest
-            if opened or by_now == bisect_right(came_ns, ahead.arrival[last]):
+            if (opened and is_before) or by_now == bisect_right(came_ns, ahead.arrival[last]):
                 silent.add(now)
-            if in_flight < max(_ROOM * most, _LEAST_PACKETS * largest):
+            if is_before and in_flight < max(_ROOM * most, _LEAST_PACKETS * largest):
                 roomy.add(now)
         most = max(most, in_flight)
     return Emptied(frozenset(cut), frozenset(silent), frozenset(roomy))
