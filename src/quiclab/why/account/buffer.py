@@ -102,7 +102,11 @@ def _tcp_buffer(captured: CapturedWindow) -> SendBuffer:
     stops = [(at_ns, next_ns) for (at_ns, value), (next_ns, _) in pairwise(sent) if value == most]
     if not 0 < most % full < _CUT * full or len(stops) < _TIMES:
         return SendBuffer({}, {})
-    prompt = sum(bisect_left(came_ns, on_ns - PROMPT_NS) < bisect_right(came_ns, on_ns) for _, on_ns in stops)
+    # The first acknowledgment makes room: where others came before, a program that writes in pieces may have gone on.
+    prompt = sum(
+        bisect_right(came_ns, at_ns) == bisect_left(came_ns, on_ns - PROMPT_NS) < bisect_right(came_ns, on_ns)
+        for at_ns, on_ns in stops
+    )
     if prompt < _LET_GO * len(stops) or any(captured.blocked.by(at_ns) for at_ns, _ in stops):
         return SendBuffer({}, {})
     return SendBuffer({None: most}, {None: Steps([at for at, _ in sent], [value for _, value in sent])})
