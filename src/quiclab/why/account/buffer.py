@@ -113,14 +113,19 @@ def _tcp_buffer(captured: CapturedWindow) -> SendBuffer:
 
 
 def _let_go(rows: pl.DataFrame, size: int) -> float:
-    """Share of the stops of a stream at a size after which it went on within 1 ms of an acknowledgment."""
+    """Share of the stops of a stream at a size after which it went on within 1 ms of an acknowledgment; 0 where so many
+    came that it would by chance half of the time."""
     stops = prompt = 0
-    stopped, acknowledged_ns, reached = False, None, 0
+    by_chance = 0.0
+    acknowledged: list[int] = []
+    stopped_ns, reached = None, 0
     for time_ns, offset, kept in rows.select("time_ns", "offset_bytes", "unacknowledged_bytes").iter_rows():
         if offset == reached:
-            acknowledged_ns = time_ns
-        else:
-            stops += stopped
-            prompt += stopped and acknowledged_ns is not None and time_ns - acknowledged_ns <= PROMPT_NS
-            stopped, acknowledged_ns, reached = kept == size, None, offset
-    return prompt / stops if stops else 0.0
+            acknowledged.append(time_ns)
+            continue
+        if stopped_ns is not None:
+            stops += 1
+            prompt += bool(acknowledged) and time_ns - acknowledged[-1] <= PROMPT_NS
+            by_chance += min(1.0, (len(acknowledged) - 1) * PROMPT_NS / max(1, time_ns - stopped_ns))
+        stopped_ns, acknowledged, reached = time_ns if kept == size else None, [], offset
+    return prompt / stops if stops and by_chance <= stops / 2 else 0.0
