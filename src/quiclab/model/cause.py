@@ -130,7 +130,8 @@ class Why(enum.StrEnum):
         "slow_start", "slow start", BarStyle("#f2b04c", "/"),
         "The window is full and was never reduced.",
         "Without a log of the sender: its capture has as much in flight as at any time of the round trip before, and "
-        "half as much again a round trip later.",
+        "that grows by what is acknowledged, or has so far; or, over QUIC, it never grows, in packets that are not "
+        "cut: a bound of the window.",
     )  # fmt: skip
     WINDOW_AFTER_LOSS = (
         "window_after_loss", "congestion window after loss", BarStyle("#d55e00"),
@@ -143,6 +144,8 @@ class Why(enum.StrEnum):
     WINDOW_AFTER_EXIT = (
         "window_after_exit", "congestion window after slow-start exit", BarStyle("#d55e00", "|"),
         "The window is full; slow start had ended without a loss, and nothing was reduced since.",
+        "Without a log of the sender: nothing is lost, and behind slow start the flights of six round trips or more "
+        "grow little by little.",
     )  # fmt: skip
     WINDOW = (
         "window", "congestion window full", BarStyle("#e58a3c", "x"),
@@ -181,13 +184,13 @@ class Why(enum.StrEnum):
     SEND_BUFFER = (
         "send_buffer", "send buffer", BarStyle("#56b4e9", "\\"),
         "TCP: the kernel counts this time as limited by the send buffer, or its samples show that full and all of it "
-        "sent. QUIC: the stream's unacknowledged bytes are at one round number that they reach three times or more "
-        "and never exceed.",
+        "sent. Without these, and over QUIC: the unacknowledged bytes, of QUIC those of a stream, are at one number "
+        "that they reach three times or more and never exceed.",
         "TCP's is full where that is more than two thirds of its bound, so that poll(2) calls the socket unwritable. "
-        "Of QUIC it is told where no log tells of a window: the number is a multiple of 1,000 or 1,024 and no number "
-        "of full packets. A congestion window lets whole packets out, and grows. Where the sender's log shows room in "
-        "its window, any such number counts from which, four times of five, the sender goes on within 1 ms of an "
-        "acknowledgment: a program that writes in pieces goes on by itself.",
+        "Where no log tells of a window a packet is cut for that number, or it is a multiple of 1,000 or 1,024 and no "
+        "number of full packets: a congestion window lets whole packets out, and grows. Where the sender's log shows "
+        "room in its window, any such number counts. Four times of five the sender goes on from there within 1 ms of "
+        "an acknowledgment: a program that writes in pieces goes on by itself.",
     )  # fmt: skip
     CONTESTED = (
         "contested", "congestion window and flow control", BarStyle("#7f7fbf", "/", 12),
@@ -219,8 +222,9 @@ class Why(enum.StrEnum):
         "kernel has bytes to send and leaves more than a third of its window free.",
         "`tcp_info` and the record's `tcp_queues` show whether the socket can; `tcp.pacing` sets a limit of its rate. "
         "Of QUIC also eight packets or more that were sent, to within a tenth, at the rate that RFC 9002 section 7.7 "
-        "gives a pacer, 1.25 of the window in a smoothed round trip, where the log shows both (of transfers over one "
-        "connection: a page's waits are not held against it).",
+        "gives a pacer, 1.25 of the window in a smoothed round trip, where the log shows both, or the capture in slow "
+        "start (of transfers over one connection: a page's waits are not held against it). Without a log also "
+        "eight even intervals or more between full packets, with nothing having come in three of them.",
     )  # fmt: skip
     NAGLE = (
         "nagle", "Nagle's algorithm", BarStyle("#009e73", "\\", 12),
@@ -243,7 +247,8 @@ class Why(enum.StrEnum):
         "The sender says, or the kernel's send buffer shows, that there is nothing to send.",
         "Without any log it is told where the receiver had answered all data and nothing more had come for half a "
         "round trip: a pacer spreads two packets or more over a round trip (RFC 9002 sections 7.2 and 7.7), and no "
-        "probe timer runs with nothing on its way.",
+        "probe timer runs with nothing on its way. Or the last packet was not full, and the window had room: "
+        "little was in flight, nothing came until the next packet, or there had been room for that before.",
     )  # fmt: skip
     SCHEDULING = (
         "scheduling", "stream scheduling", BarStyle("#7ccfb2", "x"),

@@ -78,7 +78,9 @@ def categories(ms: FloatArray) -> list[tuple[Why, tuple[Why, ...]]]:
     """The categories to compare, each with the labels that it sums up, of an array (pairs, arms, whys).
 
     Handshake round trips are compared as one, since TCP's and QUIC's are not the same. Any other union takes its
-    labels in where one arm's evidence leaves more than a twentieth of its time undecided among them.
+    labels in where one arm's evidence leaves more than a twentieth of its time undecided among them. A label stays its
+    own where one arm shows more time for it, by twenty times what the other arm's evidence leaves undecided: what the
+    first one leaves undecided could only add to that.
     """
     means = ms.mean(axis=0)
     at = {why: place for place, why in enumerate(WHYS)}
@@ -89,10 +91,20 @@ def categories(ms: FloatArray) -> list[tuple[Why, tuple[Why, ...]]]:
         undecided = bool((means[:, at[union]] > _UNDECIDED * max(means[:, columns].sum(), 1e-9)).any())
         if union is Why.SET_UP or undecided:
             for member in known:
-                taken[member] = union
+                if union is Why.SET_UP or not _stands_out(means, member):
+                    taken[member] = union
             taken.update({member: union for member, into in taken.items() if into in members})
     groups: dict[Why, list[Why]] = {}
     for why in WHYS:
         groups.setdefault(taken.get(why, why), []).append(why)
     ordered = sorted(groups.items(), key=lambda group: at[group[0]])
     return [(category, tuple(members)) for category, members in ordered]
+
+
+def _stands_out(means: FloatArray, why: Why) -> bool:
+    """True if one arm's time of a label exceeds the other's, whatever that one's undecided time was: array (arms, whys)
+    of means."""
+    undecided = [WHYS.index(union) for union, members in UNIONS.items() if why in members]
+    own = means[:, WHYS.index(why)]
+    less = int(own.argmin())
+    return why not in UNIONS and bool(means[less, undecided].sum() < _UNDECIDED * abs(own[1] - own[0]))

@@ -205,6 +205,32 @@ def test_the_widest_union_takes_in_the_narrower_one(tmp_path: Path) -> None:
     ]
 
 
+def test_a_wait_that_one_arm_shows_and_the_other_cannot_have_is_its_own(tmp_path: Path) -> None:
+    """h3 waits 130 ms after losses, h2 30, which leaves nothing undecided: h3 has 100 ms more of that at least. Slow
+    start, of which h3 shows none, may be what h3 leaves undecided."""
+    found = _undecided(tmp_path, window_after_loss=130, window=20, pacing=5)
+    assert [(step.label, step.baseline_ms, step.other_ms) for step in found.steps] == [
+        (Why.REQUEST, 10, 10),
+        (Why.WINDOW_AFTER_LOSS, 30, 130),
+        (Why.WINDOW, 20, 20),
+        (Why.PACING, 5, 5),
+    ]
+
+
+@pytest.mark.parametrize(("undecided_ms", "label"), [(4, Why.WINDOW_AFTER_LOSS), (6, Why.WINDOW)])
+def test_a_little_undecided_time_of_the_other_arm_hides_no_large_difference(
+    tmp_path: Path, undecided_ms: float, label: Why
+) -> None:
+    """Both arms leave some of it undecided: h2's part may be more than a twentieth of what h3 shows beyond it."""
+    (tmp_path / "tables").mkdir()
+    OF_STUDY["trials"].empty().write_parquet(tmp_path / "tables" / "trials.parquet")
+    for block in range(PAIRS):
+        _write(tmp_path, f"{ord('2'):x}{block}", request=10, window=undecided_ms)
+        _write(tmp_path, f"{ord('3'):x}{block}", request=10, window=30, window_after_loss=100)
+    found = _waterfall(tmp_path)
+    assert found.steps[1].label is label
+
+
 def test_roles_are_cut_where_the_bytes_are(tmp_path: Path) -> None:
     """Ten tenths of 800 ms each take 80, and what is idle behind the last byte served belongs to the last one."""
     found = _waterfall(_study(tmp_path))

@@ -108,6 +108,9 @@ fn datagrams(tables: &mut Tables, world: &World<Endpoint>, end: &End<'_>) {
             );
             for frame in &packet.frames {
                 tables.add("frames", of_frame(end, at_ns, packet, frame));
+                for range in &frame.ranges {
+                    tables.add("acks", of_range(end, at_ns, packet, *range));
+                }
             }
         }
     }
@@ -143,6 +146,15 @@ fn of_frame(end: &End<'_>, at_ns: u64, packet: &Packet, frame: &Frame) -> Value 
         "packet_number": packet.number, "frame_type": frame.name, "stream_id": frame.stream,
         "offset": frame.offset, "length_bytes": frame.length, "fin": frame.fin, "value": frame.value,
         "uncertainty_ns": 0,
+    })
+}
+
+fn of_range(end: &End<'_>, at_ns: u64, packet: &Packet, (first, last): (u64, u64)) -> Value {
+    json!({
+        "source": end.source, "vantage": end.vantage, "connection": CONNECTION, "time_ns": at_ns,
+        "transport": "quic", "event": event(end), "direction": end.direction,
+        "packet_type": packet.space.name(), "packet_number": packet.number, "kind": "ack",
+        "first": first, "last": last, "uncertainty_ns": 0,
     })
 }
 

@@ -64,6 +64,7 @@ pub fn tables(case: &Case, world: &World<Endpoint>, marks: &Marks, kernel: bool)
     steps_of_set_up(&mut tables, world);
     losses(&mut tables, world);
     in_flight(&mut tables, world);
+    receive_window(&mut tables, world);
     credit(&mut tables, world);
     if kernel {
         tables.source("raw/server.tcpinfo", "tcp_info", Some("server"));
@@ -220,17 +221,22 @@ fn losses(tables: &mut Tables, world: &World<Endpoint>) {
     }
 }
 
-/// Bytes in flight as the server's capture shows them: sent, and neither acknowledged nor selectively so.
-fn in_flight(tables: &mut Tables, world: &World<Endpoint>) {
+/// Segments in the server's capture, in the order of time: instant, true if it was sent, and the segment.
+fn captured(world: &World<Endpoint>) -> Vec<(u64, bool, &Segment)> {
     let sent = world.sent_down.iter().zip(&world.down.log);
     let sent = sent.map(|(segment, logged)| (logged.arrival_ns, true, segment));
     let came = world.sent_up.iter().zip(&world.up.log);
     let came = came.filter_map(|(segment, logged)| Some((logged.due_ns()?, false, segment)));
     let mut events: Vec<_> = sent.chain(came).collect();
     events.sort_by_key(|(at_ns, is_sent, _)| (*at_ns, *is_sent));
+    events
+}
+
+/// Bytes in flight as the server's capture shows them: sent, and neither acknowledged nor selectively so.
+fn in_flight(tables: &mut Tables, world: &World<Endpoint>) {
     let (mut next, mut acknowledged, mut begun_ns, mut round_trip_ns) = (0, 0, None, None);
     let mut apart: Vec<(u64, u64)> = Vec::new();
-    for (at_ns, is_sent, segment) in events {
+    for (at_ns, is_sent, segment) in captured(world) {
         if is_sent {
             begun_ns = begun_ns.or(Some(at_ns));
             if segment.length == 0 {
@@ -249,6 +255,32 @@ fn in_flight(tables: &mut Tables, world: &World<Endpoint>) {
             "min_rtt_ms": round_trip_ns.map(|ns| Duration::from_nanos(ns).as_secs_f64() * 1e3), "estimate": true, "uncertainty_ns": 0,
         });
         tables.add("transport_metrics", row);
+    }
+}
+
+/// Times in which the receive window has no room for one more segment, as the server's capture shows them.
+fn receive_window(tables: &mut Tables, world: &World<Endpoint>) {
+    let (mut next, mut largest, mut limit, mut blocked) = (0, 0, None, false);
+    for (at_ns, is_sent, segment) in captured(world) {
+        if is_sent && segment.length > 0 {
+            next = next.max(segment.start + segment.length);
+            largest = largest.max(segment.length);
+        } else if segment.ack.is_some() && !is_sent {
+            limit = limit.max(Some(segment.edge));
+        }
+        let full = limit.is_some_and(|limit| limit < next + largest);
+        if full == blocked || full != is_sent {
+            continue;
+        }
+        blocked = full;
+        tables.add(
+            "flow_control",
+            json!({
+                "source": SERVER, "vantage": "server", "connection": CONNECTION, "time_ns": at_ns,
+                "transport": "tcp", "event": if full { "blocked" } else { "unblocked" }, "direction": "down",
+                "scope": "receive_window", "stream_id": None::<u64>, "limit": limit, "uncertainty_ns": 0,
+            }),
+        );
     }
 }
 

@@ -12,6 +12,7 @@ from quiclab.evidence.metrics import Evidence
 from quiclab.model.activity import What
 from quiclab.model.cause import Why
 from quiclab.why.account.amplification import Amplification
+from quiclab.why.account.captured_window import CapturedWindow
 from quiclab.why.account.critical_path import Cause, Path
 from quiclab.why.account.edges import Edge, Reason
 from quiclab.why.account.objects import Objects
@@ -30,6 +31,11 @@ class Judges:
     moved: Collection[int]
     """Positions down of packets for the second address."""
     changed_ns: int
+
+    @property
+    def captured(self) -> CapturedWindow:
+        """The window of the first connection's sender by its capture."""
+        return self.before.captured
 
     def reason(self, position: int, idle_from_ns: int) -> Reason:
         """Reason why the packet at a position down was not sent while the bottleneck was idle since `idle_from_ns`."""

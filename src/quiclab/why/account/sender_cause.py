@@ -9,7 +9,7 @@ nothing decides, the label says only whether a packet of the other end prompted 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -22,15 +22,17 @@ from quiclab.why.account.blocked_log import OwnWord, own_word
 from quiclab.why.account.buffer import SendBuffer, send_buffer
 from quiclab.why.account.captured_window import CapturedWindow, captured_window
 from quiclab.why.account.credit import Credit, credit
-from quiclab.why.account.critical_path import Before, Cause, Path, own_with_more
+from quiclab.why.account.critical_path import Before, Cause, Path
 from quiclab.why.account.edges import PROMPT_NS, Reason
 from quiclab.why.account.forward_path import Way
 from quiclab.why.account.header_captures import hides_credit
 from quiclab.why.account.kernel import Kernel, kernel
 from quiclab.why.account.objects import Objects
+from quiclab.why.account.pacer import evenly_sent
 from quiclab.why.account.request import answers_ns
 from quiclab.why.account.small_segments import SmallSegments, small_segments
 from quiclab.why.account.timers import Expired, expired
+from quiclab.why.account.unprompted import Emptied, emptied, was_answered
 from quiclab.why.account.window import LoggedWindow, logged_window
 
 _OWN = (Why.PACING, Why.LOSS_TIMER, Why.PROBE_TIMER)
@@ -54,6 +56,9 @@ class Judge:
     small: SmallSegments
     credit: Credit
     buffer: SendBuffer
+    emptied: Emptied
+    paced: Collection[int]
+    """Positions of packets that a pacer's even intervals let go."""
     objects: Objects
     amplification: Amplification
     arrivals: Sequence[int]
@@ -113,7 +118,7 @@ class Judge:
             return self._unprompted_reason(position, idle_from_ns, again=again)
         if again and (spent or self._all_sent(position)):
             return self._reason_by_loss(position, waited_ns, idle_from_ns, full=full)
-        return self._prompted_reason(sent_ns, waited_ns, idle_from_ns, spent, full=full, again=again)
+        return self._prompted_reason(position, waited_ns, idle_from_ns, spent, full=full, again=again)
 
     def _belied(self, position: int, *, full: bool | None) -> bool:
         """True where a sender had something to send although its word, that it has nothing, held on: it had kept that
@@ -233,10 +238,10 @@ class Judge:
         return 0
 
     def _prompted_reason(
-        self, sent_ns: int, came_ns: int, idle_from_ns: int, spent: Reason | None, *, full: bool | None, again: bool
+        self, position: int, came_ns: int, idle_from_ns: int, spent: Reason | None, *, full: bool | None, again: bool
     ) -> Reason:
         if full is None and self.kernel.samples and not spent:
-            return self._reason_by_kernel(sent_ns, came_ns, idle_from_ns, again=again)
+            return self._reason_by_kernel(self.path.ahead.arrival[position], came_ns, idle_from_ns, again=again)
         if full and spent:
             return Reason(Why.CONTESTED, "flow_control")
         if spent:
@@ -246,9 +251,16 @@ class Judge:
         if again:
             return Reason(Why.LOSS_DETECTION, "ip_packets")
         if full is None:
-            shown = None if self.hidden_credit else self.captured.reason(came_ns)
+            shown = self._own_accord(position) or (None if self.hidden_credit else self.captured.reason(came_ns))
             return shown or Reason(Why.AWAITING_ACKS, "ip_packets")
         return Reason(Why.PACING_OR_PROGRAM, "transport_metrics")
+
+    def _own_accord(self, position: int) -> Reason | None:
+        """Reason why a packet left of its sender's own accord although another one had just come; None where its
+        packets do not show that it did."""
+        if position in self.paced:
+            return Reason(Why.PACING, "ip_packets")
+        return Reason(Why.APPLICATION, "ip_packets") if self.emptied.shows_prompted(position) else None
 
     def _reason_by_loss(self, position: int, came_ns: int, idle_from_ns: int, *, full: bool | None) -> Reason:
         """Reason why old data had not been sent again earlier, where nothing new was left, or none that the credit
@@ -313,10 +325,12 @@ class Judge:
             piece = self.kernel.keeps_a_piece(idle_from_ns, sent_ns) and not self.small.outstanding(sent_ns)
             kept = Why.CORK if piece else Why.KEPT_IN_KERNEL
             return Reason(Why.PACING if self.kernel.paces else kept, "tcp_info")
-        if not again and was_answered(self.path, position):
+        if not again and (was_answered(self.path, position) or self.emptied.shows(position)):
             return Reason(Why.APPLICATION, "ip_packets")
         if self.window.history.known:
             return Reason(Why.PACING_OR_PROGRAM, "transport_metrics")
+        if not again and position in self.paced:
+            return Reason(Why.PACING, "ip_packets")
         return Reason(Why.UNEXPLAINED if again else Why.PACING_OR_PROGRAM, "ip_packets")
 
 
@@ -334,16 +348,19 @@ def judge(evidence: Evidence, path: Path, completing: int, of: Objects, amplific
     )
     built = made.group_by("packet_index").agg(pl.col("time_ns").min())
     window, own_kernel = logged_window(evidence, numbers), kernel(evidence)
+    captured = captured_window(evidence, numbers)
     return Judge(
         path,
         own_word(evidence),
         expired(evidence),
         window,
-        captured_window(evidence, numbers),
+        captured,
         own_kernel,
         small_segments(evidence, own_kernel.full_bytes),
         credit(evidence, sent),
-        send_buffer(evidence, knows_window=window.history.known),
+        send_buffer(evidence, captured, knows_window=window.history.known or bool(own_kernel.samples)),
+        emptied(path, captured),
+        evenly_sent(evidence, path, captured.round_trip_ns),
         of,
         amplification,
         evidence.packets(evidence.sender, "up" if path.sender == "server" else "down")["time_ns"].sort().to_list(),
@@ -359,35 +376,3 @@ def _end(path: Path, completing: int) -> int:
     """Bytes sent until the packet that completes the bodies: TCP's stream goes on behind it."""
     sent = (path.content(path.ahead, position) for position in range(completing + 1))
     return max((each.reached.bodies for each in sent if each and each.reached), default=0)
-
-
-# A sender that sends of its own accord may have been idle for longer than it could be pacing.
-#
-# A pacer spreads a window of at least two packets over a round trip (RFC 9002 sections 7.2 and 7.7), so that it never
-# lets a round trip pass without one. Nor is a probe timer running once all that was sent is acknowledged (section
-# 6.2.1).
-_SILENT = 0.5
-"""Share of a round trip for which nothing may have come to the sender any more: else a packet may have prompted it, and
-the sender was slow."""
-
-
-def was_answered(path: Path, position: int) -> bool:
-    """True if the receiver had answered the sender's last data, and had been silent since, before a packet left.
-
-    False where the data before were lost, or nothing was sent before.
-    """
-    ahead, back = path.ahead, path.into(path.sender)
-    sent_ns = ahead.arrival[position]
-    last = own_with_more(path, path.sender, position)
-    came_ns = None if last is None else ahead.written[last]
-    if last is None or came_ns is None:
-        return False
-    for at in range(bisect_left(back.arrival, came_ns), len(back.arrival)):
-        if back.arrival[at] > sent_ns:
-            return False
-        written_ns = back.written[at]
-        if written_ns is not None and written_ns <= sent_ns:
-            round_trip_ns = written_ns - ahead.arrival[last]
-            silent_ns = path.prompted_after_ns(path.sender, position) or 0
-            return silent_ns >= _SILENT * round_trip_ns
-    return False

@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The account of one transfer: what passed while the client waited for its end, and why.
 
-Check of a QUIC sender that let time pass of its own accord: did it send at the rate of its pacer, by its own log?
-
-A pacer lets a sender have N × congestion_window / smoothed_rtt, with an N of 1.25 as RFC 9002 section 7.7 has it. A
-sender that leaves the window open and sends at this very rate is held back by its pacer: were its program slower, its
-rate would be lower, and a program without a pacer would have no reason to follow its window.
-
 The account of a page's load: the object that completed it, what led to each request, and the browser's own time.
 
 It ends with the load event, as `plt_ms` does. Which object led to a request the browser's own account tells; what the
@@ -15,9 +9,8 @@ browser did meanwhile it does not: parsing, scripts, style, waits for other obje
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache, partial
 
 import polars as pl
@@ -37,11 +30,11 @@ from quiclab.why.account.forward_path import Way, arrived_at
 from quiclab.why.account.links import path_of
 from quiclab.why.account.loads import Load, first_on, loads_of
 from quiclab.why.account.objects import objects
+from quiclab.why.account.pacer import told_by_rate
 from quiclab.why.account.request import answers_ns, request_came_ns
 from quiclab.why.account.response import response_edges
 from quiclab.why.account.second_network import told_apart, told_together
 from quiclab.why.account.sender_cause import Judge
-from quiclab.why.account.series import Steps, steps
 from quiclab.why.account.set_up import SetUp
 
 _BROWSER = Reason(Why.BROWSER, "http_requests")
@@ -144,58 +137,6 @@ class _BrowserAccount:
         return Prompt(first, first.headers_ns, _BROWSER)
 
 
-_GAIN = 1.25
-_NEAR = 0.1
-"""Tolerance around that rate. Pacers let a packet go a timer's step late, and make up for it later."""
-_FEWEST = 8
-"""Packets below which nothing is said of a rate: the first of them may be the burst that a pacer allows."""
-_AT_SENDER = (What.SERVER, What.CLIENT)
-_PACED = Reason(Why.PACING, "transport_metrics")
-
-
-def told_by_rate(evidence: Evidence, path: Path, edges: Iterable[Edge]) -> list[Edge]:
-    """The edges, those of `pacing_or_program` as `pacing` where the sender's log shows that it sent at its pacer's
-    rate."""
-    own = pl.col("vantage") == evidence.sender, ~pl.col("estimate"), pl.col("transport") == "quic"
-    rows = evidence.table("transport_metrics").filter(*own)
-    window, trip_ms = steps(rows, "cwnd_bytes"), steps(rows, "smoothed_rtt_ms")
-    found = list(edges)
-    for run in _runs(found, trip_ms):
-        if _at_the_rate(path, found[run[0]].until_ns, found[run[-1]].until_ns, window, trip_ms):
-            for at in run:
-                found[at] = replace(found[at], reason=_PACED)
-    return found
-
-
-def _runs(edges: Sequence[Edge], trip_ms: Steps[int]) -> list[list[int]]:
-    """Places of undecided waits at the sender, in rows in which nothing else holds it back between them: another wait
-    ends a row, as does a link that is busy for a round trip."""
-    found: list[list[int]] = [[]]
-    for at, edge in enumerate(edges):
-        trip = trip_ms.by(edge.until_ns)
-        if edge.reason.why is Why.PACING_OR_PROGRAM and edge.what in _AT_SENDER:
-            found[-1].append(at)
-        elif edge.reason.why is not Why.LINK_BUSY or trip is None or edge.length_ns >= trip * 1e6:
-            found.append([])
-    return [run for run in found if run]
-
-
-def _at_the_rate(path: Path, from_ns: int, until_ns: int, window: Steps[int], trip_ms: Steps[int]) -> bool:
-    """True if a pacer at RFC 9002 §7.7's rate needs the whole interval for what was sent in it."""
-    ahead = path.ahead
-    allowed_ns, packets = 0.0, 0
-    for position in range(bisect_left(ahead.arrival, from_ns), bisect_left(ahead.arrival, until_ns)):
-        content = path.content(ahead, position)
-        if content is not None and content.what is What.ACKNOWLEDGMENTS:
-            continue
-        bytes_, trip = window.by(ahead.arrival[position]), trip_ms.by(ahead.arrival[position])
-        if not bytes_ or trip is None:
-            return False
-        allowed_ns += ahead.size[position] * trip * 1e6 / (_GAIN * bytes_)
-        packets += 1
-    return packets >= _FEWEST and abs(until_ns - from_ns - allowed_ns) <= _NEAR * allowed_ns
-
-
 _CONTRADICT = "the captures, the link's log and the times of this trial contradict each other"
 
 
@@ -220,7 +161,7 @@ def account_of_transfer(evidence: Evidence, until: str = "ttlb_ms") -> list[Edge
     edges = [
         *before.set_up_edges(carrier, ends.zero_ns),
         *before.request_edges(start.position, start.place, ends.set_up_ns),
-        *told_by_rate(evidence, path, name_change_edges(evidence, path, of.judge, bodies)),
+        *told_by_rate(evidence, path, of.judge.captured, name_change_edges(evidence, path, of.judge, bodies)),
     ]
     if ends.last_ns > ends.bodies_ns:
         edges += before.answer_edges(arrived_at(evidence, path.down, ends.last_ns), ends.bodies_ns)

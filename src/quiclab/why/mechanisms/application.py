@@ -24,7 +24,7 @@ APPLICATION = Mechanism(
     "Window and credit had room, and the transport had nothing to send: the program above it had not produced the "
     "bytes, or had not handed them over.",
     "Waits of which the sender's log says that there is nothing to send, or in which the kernel's send buffer is "
-    "empty.",
+    "empty; without both, behind a packet that was not full though the sender could have filled it.",
     Level.E0,
     "RFC 9002 section 7.8; Linux, tcpi_notsent_bytes",
     _claim,

@@ -6,6 +6,7 @@ from __future__ import annotations
 import polars as pl
 
 from quiclab.model.cause import Why
+from quiclab.why.account.captured_window import AT_A_BOUND
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting
 from quiclab.why.mechanisms._trial import Trial
@@ -22,9 +23,11 @@ _NEAR = 0.001
 
 
 def _claim(trial: Trial) -> Claim:
-    full, window = trial.why(*_FULL), before_each_end(trial)
     told = windows(trial)["packets"]
-    if not full.any() or told.is_empty():
+    if told.is_empty():
+        return _by_captures(trial)
+    full, window = trial.why(*_FULL), before_each_end(trial)
+    if not full.any():
         return Claim(trial.none())
     most = float(told.max())  # type: ignore[arg-type]
     at_most = (window >= most * (1 - _NEAR)).fill_null(value=False)
@@ -32,6 +35,17 @@ def _claim(trial: Trial) -> Claim:
     if not edges.any() or not (_flat(trial, edges) or _reached_again(told, most)):
         return Claim(trial.none())
     return Claim(edges, (Fact("window", most, "packets"), Fact("window_bytes", most * _packet(trial), "bytes")))
+
+
+def _by_captures(trial: Trial) -> Claim:
+    """Waits for a window that was never reduced and did not grow, by the bytes in flight."""
+    edges = trial.why(Why.SLOW_START) & (trial.account["evidence"] == AT_A_BOUND)
+    rows = trial.evidence.table("transport_metrics").filter(
+        pl.col("vantage") == trial.evidence.sender, pl.col("estimate")
+    )
+    most = rows["bytes_in_flight"].max()
+    facts = (Fact("most_in_flight", float(most), "bytes"),) if isinstance(most, int) and edges.any() else ()
+    return Claim(edges, facts)
 
 
 def _flat(trial: Trial, edges: pl.Series) -> bool:
@@ -64,7 +78,8 @@ LARGEST_WINDOW = Mechanism(
     Family.WINDOW,
     "The sender lets its congestion window grow no further than a fixed bound, which is less than the path holds.",
     "Waits for a full window at its largest value, which stays the same for two round trips of slow start, or which "
-    "it comes back to exactly after it was reduced.",
+    "it comes back to exactly after it was reduced. Without a log, over QUIC, flights of whole packets that are not "
+    "larger in ten further round trips.",
     Level.E0,
     "Kakhki et al., IMC 2017, section 5.4 (maximum allowed congestion window)",
     _claim,

@@ -33,9 +33,9 @@ SEND_BUFFER_LIMITED = Mechanism(
     "The sender keeps what is not acknowledged in a buffer of fixed size, and takes no more from its program until "
     "there is room: at most one buffer per round trip, whatever congestion window and credit allow.",
     "Over TCP the time that the kernel counts as limited by the send buffer, or in which its samples show that full; "
-    "over QUIC waits with a round number of unacknowledged bytes of the stream, reached three times or more and never "
-    "exceeded; where the sender's log shows room in its window, with any such number from which acknowledgments let it "
-    "go on.",
+    "over QUIC, and without the kernel's samples, waits with a number of unacknowledged bytes that is round or that a "
+    "packet is cut for, reached three times or more and never exceeded, from which acknowledgments let it go on; where "
+    "the sender's log shows room in its window, with any such number.",
     Level.E0,
     "nginx issue 1712 (http3_stream_buffer_size), openssl issue 22569, s2n-quic issue 700; Linux, tcp_wmem",
     _claim,

@@ -32,7 +32,7 @@ _CASES: dict[str, dict[str, Any]] = {
     "h2: stream credit": {"body_bytes": 200_000, "delay_ns": 40 * _MS, "stream_window": 65_535, "initial_window": 32},
     "h3: nothing lost": {"protocol": "h3", "body_bytes": 150_000, "delay_ns": 40 * _MS},
     "h3: losses, CUBIC": {"protocol": "h3", "body_bytes": 200_000, "loss_down": 0.02, "control": "cubic"},
-    "h2: loss of the request, and a message of the set-up twice": {
+    "h2: loss of the request, and a message of the handshake twice": {
         **_LOSSY,
         "protocol": "h2",
         "seed": 854620613,
@@ -52,7 +52,7 @@ _CASES: dict[str, dict[str, Any]] = {
         "flight_bytes": 3000,
         "loss_at_exit": True,
     },
-    "h3: loss in the set-up, and of the request": {
+    "h3: loss in the handshake, and of the request": {
         **_LOSSY,
         "protocol": "h3",
         "seed": 1774272230,
@@ -143,11 +143,57 @@ def test_other_evidence_tells_other_categories_and_no_wrong_ones(logs: Logs, twi
     assert max(run.errors(logs).values()) < 0.01
 
 
+_FAR: dict[str, Any] = {"body_bytes": 400_000, "delay_ns": 40 * _MS, "rate_down": 20_000_000, "rate_up": 20_000_000}
+_CAPTURED: dict[str, tuple[Why, dict[str, Any]]] = {
+    "h2: slow start": (Why.SLOW_START, {}),
+    "h3: slow start that credit ends": (Why.SLOW_START, {"protocol": "h3", "stream_window": 30_000}),
+    "h3: stream credit": (Why.STREAM_CREDIT, {"protocol": "h3", "stream_window": 30_000}),
+    "h2: slow start left early": (Why.WINDOW_AFTER_EXIT, {"threshold": 16}),
+    "h2: receive window": (Why.RECEIVE_WINDOW, {"receive_window": 36_200}),
+    "h2: send buffer": (Why.SEND_BUFFER, {"send_buffer": 32_768}),
+    "h3: send buffer of a round size": (Why.SEND_BUFFER, {"protocol": "h3", "send_buffer": 32_768}),
+    "h3: send buffer": (Why.SEND_BUFFER, {"protocol": "h3", "send_buffer": 30_408}),
+    "h3: largest window": (Why.SLOW_START, {"protocol": "h3", "largest_window": 20}),
+    "h2: a program that stops": (Why.APPLICATION, {"pause_at": 100_000, "pause_ns": 100 * _MS}),
+    "h2: a program that trickles": (
+        Why.APPLICATION,
+        {"pause_at": 16_000, "pause_every": 16_000, "pause_ns": 20 * _MS},
+    ),
+    "h3: a program that trickles": (
+        Why.APPLICATION,
+        {"protocol": "h3", "pause_at": 16_000, "pause_every": 16_000, "pause_ns": 20 * _MS},
+    ),
+    "h3: a slow pacer": (Why.PACING, {"protocol": "h3", "pace": 6_000_000}),
+}
+_HIDDEN: dict[str, tuple[Why, dict[str, Any]]] = {
+    "h2: send buffer of whole segments": (Why.SEND_BUFFER, {"send_buffer": 28_960}),
+    "h2: largest window": (Why.SLOW_START, {"largest_window": 20}),
+}
+
+
+def test_captures_alone_show_what_held_the_sender_back(twin: Twin) -> None:
+    """Within 3 % of the whole time, of which it is a tenth at least; a program that trickles is told in part, as some
+    of its pieces come just after an acknowledgment."""
+    cases = [_FAR | settings for _, settings in _CAPTURED.values()]
+    for (name, (why, _)), run in zip(_CAPTURED.items(), twin.runs(cases, logs="captures"), strict=True):
+        assert run.truth[why] > run.total_ns / 10, name
+        most_ns, off_ns = run.truth[why], 0.03 * run.total_ns
+        assert (0.6 * most_ns if "trickles" in name else most_ns - off_ns) < run.shares()[why] < most_ns + off_ns, name
+
+
+def test_a_constant_limit_of_whole_segments_has_no_name_over_tcp(twin: Twin) -> None:
+    """A buffer of whole segments and a largest window leave the same packets: what one says the other would say."""
+    cases = [_FAR | settings for _, settings in _HIDDEN.values()]
+    buffer, window = (run.shares() for run in twin.runs(cases, logs="captures"))
+    assert buffer[Why.AWAITING_ACKS] == pytest.approx(window[Why.AWAITING_ACKS], rel=0.02)
+    assert not buffer[Why.SEND_BUFFER] + window[Why.SEND_BUFFER]
+
+
 @pytest.mark.parametrize(
     ("why", "limit"), [(Why.RECEIVE_WINDOW, {"receive_window": 28_960}), (Why.SEND_BUFFER, {"send_buffer": 28_960})]
 )
 def test_the_share_of_a_single_cause_is_its_effect(why: Why, limit: dict[str, int], twin: Twin) -> None:
-    """The same transfer without the limit is shorter by just that."""
+    """Without the limit a transfer is shorter by just that."""
     case = {"body_bytes": 200_000, "delay_ns": 40 * _MS, "control": "unlimited", **limit}
     (run,) = twin.runs([case])
     effect_ns = twin.effect_ns(case, **dict.fromkeys(limit))
@@ -163,7 +209,7 @@ def test_a_case_gives_the_same_bytes_again(twin: Twin) -> None:
 
 
 def test_an_error_is_a_difference_and_no_sum() -> None:
-    """What one category has too much, another has too little: both count."""
+    """A category has too much, and another too little: both count."""
     truth = {Why.SLOW_START: 60, Why.LINK_BUSY: 40}
     assert errors({Why.SLOW_START: 50, Why.PACING: 10, Why.LINK_BUSY: 40}, truth) == {
         Why.LINK_BUSY: 0,

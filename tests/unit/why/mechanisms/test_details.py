@@ -214,6 +214,20 @@ def test_the_first_flight_is_told_in_bytes() -> None:
     assert (told["first_flight"], told["second_flight"], told["growth_per_round_trip"]) == (12_500, 25_000, 2)
 
 
+@pytest.mark.parametrize(("at_once", "every_ms"), [(1, 2), (10, 16)], ids=["a fine timer", "a coarse timer"])
+def test_a_pacer_with_a_coarse_timer_shows_large_bursts_far_apart(at_once: int, every_ms: float) -> None:
+    """Three waits, each until the next burst."""
+    case = Case([SET_UP])
+    for burst in range(4):
+        case.edges += [busy(), edge(Why.PACING, every_ms - 1, What.TIMER)]
+        for number in range(at_once):
+            ms = SET_UP["ms"] + every_ms * burst + number / 100
+            case.packet("down", at_once * burst + number, ms)
+            case.captured("server", "down", at_once * burst + number, ms)
+    told = facts(case, "pacing")
+    assert (told["packets_at_once"], told["from_burst_to_burst"]) == (at_once, every_ms)
+
+
 def test_what_was_lost_of_a_set_up_is_named() -> None:
     """A SYN of the client's, which comes again after a second, and the first of the server's two TLS packets."""
     case = Case([edge(Why.SET_UP_LOSS, 1000, What.TIMER), SET_UP, busy()], "h2")
