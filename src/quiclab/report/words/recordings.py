@@ -101,7 +101,7 @@ def evidence(name: str, account: OneEnd) -> str:
     lasted = f"lasted half of that or longer, {time_text(float(long.sum()))} in all"
     waits = f"{number_text.counted(len(long), 'wait')} {lasted}"
     told = [
-        f"{name}: {_place(seen.between) if seen.between else account.level.recorded}",
+        f"{name}: {_taken_at(seen.between) if seen.between else account.level.recorded}",
         *([_chosen(seen.request)] if seen.request else []),
         rate if account.rate_bit_per_s else silent,
         f"the first round trip took {'at most ' if late else ''}{time_text(round_trip)}",
@@ -124,7 +124,7 @@ def evidence(name: str, account: OneEnd) -> str:
     return "; ".join(told) + "."
 
 
-def _place(side: Side) -> str:
+def _taken_at(side: Side) -> str:
     """Say where a capture between the ends was taken."""
     place = side.place
     client, server = (time_text(ns / 1e6) for ns in (place.client_ns, place.server_ns))
