@@ -105,8 +105,8 @@ def _least_ns(sent: pl.DataFrame, acks: Acknowledgments) -> int:
     begins = (pl.col("flags") & _SYN) > 0
     rows = sent.filter(begins | (pl.col("payload_bytes") > 0)).drop_nulls("number")
     rows = rows.filter(pl.len().over("number") == 1)
-    last = pl.when(begins).then(pl.col("number").cast(pl.Int64))
-    last = last.otherwise(pl.col("number").cast(pl.Int64) + pl.col("payload_bytes").cast(pl.Int64) - 1)
+    number = pl.col("number").cast(pl.Int64)
+    last = pl.when(begins).then(number).otherwise(number + pl.col("payload_bytes").cast(pl.Int64) - 1)
     at = rows["time_ns"].cast(pl.Int64).to_numpy()
     named = acks.first_ns(rows.select(last).to_series().to_numpy())
     taken = (named - at)[(named > at) & (named < NEVER)]
