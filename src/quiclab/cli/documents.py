@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from quiclab.cli.explain_documents import ConfirmDocument, ExplainDocument, RecordingDocument, RecordingsDocument
+from quiclab.cli.explain_page import PageDocument
 from quiclab.cli.status_document import StatusDocument, TrialCounts
 from quiclab.compare.builds.gate import Verdict
 from quiclab.compare.builds.two_studies import StudiesCompared
@@ -288,6 +289,7 @@ DOCUMENTS: Mapping[str, type[Any]] = {
     "explain STUDY CELL --confirm --json": ConfirmDocument,
     "explain --h2 H2 --h3 H3 --json": RecordingsDocument,
     "explain --h3 H3 --json": RecordingDocument,
+    "explain --page PAGE --json": PageDocument,
     "compare OLD NEW --json": CompareDocument,
     "figure --list --json": FiguresDocument,
     "sql STUDY --json": SqlTablesDocument,
