@@ -24,6 +24,10 @@ _EXACT_NS = 200_000
 """Time in which a kernel answers a segment."""
 _AT_ONCE = 1 / 6
 """Share of the client's time within which the server must answer for a capture to be the server's beyond doubt."""
+_ACK_DELAY_NS = 30_000_000
+"""Time for which a client may hold an acknowledgment back: 25 ms (RFC 9000 section 18.2), and some for its program."""
+_SILENT_NS = 20_000_000
+"""Time without a packet of the client from which it has no more to acknowledge: a queue on the way has gone."""
 _SYN = 2
 
 Int64s = npt.NDArray[np.int64]
@@ -116,17 +120,21 @@ def _least_ns(sent: pl.DataFrame, acks: Acknowledgments) -> int:
 
 
 def _place_by_handshake(of: Recorded) -> CapturePlace | None:
-    """A client answers the server's first packets, and later the first of the answer: both late only if it is far."""
+    """A client answers the server's first packets, and later the first ones after a silence: all late only if it is
+    far."""
     came_ns = int(of.down["time_ns"][0])
     sent_ns = of.up.filter(pl.col("time_ns") <= came_ns)["time_ns"].max()
     server_ns = came_ns - (sent_ns if isinstance(sent_ns, int) else came_ns)
     client_ns = min(_first_after(of, came_ns), *_handshake_ns(of))
     at_end_ns = _AT_ITS_END_NS["quic"]
+    least_ns = client_ns - at_end_ns
     if client_ns > at_end_ns and server_ns > _AT_ONCE * client_ns:
-        client_ns = min(client_ns, _answer_ns(of, server_ns))
+        later_ns = _after_silence_ns(of, client_ns)
+        client_ns = min(client_ns, later_ns, _answer_ns(of, server_ns))
+        least_ns = client_ns - at_end_ns if later_ns < NEVER else 0  # it may be one slow answer of a busy client
     if client_ns <= at_end_ns:
         return None
-    return CapturePlace(client_ns, client_ns - at_end_ns, server_ns, exact=False)
+    return CapturePlace(client_ns, least_ns, server_ns, exact=False)
 
 
 def _first_after(of: Recorded, came_ns: int) -> int:
@@ -146,8 +154,20 @@ def _handshake_ns(of: Recorded) -> list[int]:
     return [first[1] - first[0]] if isinstance(first[0], int) and isinstance(first[1], int) else []
 
 
+def _after_silence_ns(of: Recorded, client_ns: int) -> int:
+    """Least time to the client's next packet from one of the server's before which both had been silent, for so long
+    that nothing the client had to answer was on its way, were it as far as that."""
+    came = of.down.select("time_ns", silent=pl.col("time_ns").diff() > client_ns + _ACK_DELAY_NS).filter("silent")
+    at = came["time_ns"].cast(pl.Int64).to_numpy()
+    up = np.concatenate(([-NEVER], of.up["time_ns"].cast(pl.Int64).to_numpy(), [NEVER]))
+    places = np.searchsorted(up, at, side="right")
+    before, after = up[places - 1], up[places]
+    answered = (after - at)[(at - _SILENT_NS > before) & (after < NEVER)]
+    return int(answered.min()) if len(answered) else NEVER
+
+
 def _answer_ns(of: Recorded, server_ns: int) -> int:
-    """Time from the first packet that can be an answer to the client's next: an acknowledgment, if it is at the end."""
+    """Time from the first packet that can be of an answer to the client's next, which acknowledges it at the client."""
     asked_ns = of.up.filter("app")["time_ns"].min()
     if not isinstance(asked_ns, int):
         return NEVER

@@ -28,6 +28,8 @@ _READ_LATE_NS = 500_000
 """Step of the instants that acknowledgments tell: each stands for the packets since the one before."""
 _PASSING_NS = 200_000
 """Time by which the ways of two packets of one size to the capture may differ."""
+_SLACK_NS = 10_000_000
+"""Most by which the server's packets count that seem to come after the client's last one."""
 _NEAR_SERVICES, _LATE_MOST_NS = 0.25, 1_000_000
 """Services of a packet, and time, within which an acknowledgment follows on it where it did not wait on its way."""
 _QUEUED_SERVICES = 4
@@ -44,7 +46,7 @@ def seen_from_between(of: Recorded, place: CapturePlace) -> Seen:
     unsure_ns = place.client_ns - place.client_least_ns
     client = as_at_client(of, place.client_ns)
     sent = asked(client)
-    answer_ns, last, early_ns = guessed(client, sent, unsure_ns)
+    answer_ns, last, early_ns = guessed(client, sent, min(unsure_ns, _SLACK_NS))
     came = client.down.filter(pl.col("time_ns").is_between(answer_ns, last.at_ns))
     if came.is_empty():
         raise Unknown("no packet of its answer is found")

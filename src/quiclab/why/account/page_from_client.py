@@ -73,6 +73,8 @@ class PageLoad:
 
     url: str
     """Address of the document."""
+    last: str
+    """Address of the object that was there last."""
     steps: tuple[PageStep, ...]
     ends_with_load_event: bool
     """False where the log tells of no load event: then the last answer ends it."""
@@ -94,11 +96,6 @@ class PageLoad:
     def parts(self) -> Mapping[PagePart, float]:
         """Time of each part in ms; they add up to the total."""
         return {part: sum(step.ms for step in self.steps if step.part is part) for part in PagePart}
-
-    @property
-    def last(self) -> str:
-        """Address of the object that was there last."""
-        return next(step.url for step in reversed(self.steps) if step.part is PagePart.ANSWER)
 
 
 def page_load(tables: Tables, url: str | None = None) -> PageLoad:
@@ -122,6 +119,7 @@ def page_load(tables: Tables, url: str | None = None) -> PageLoad:
         found.append(PageStep(PagePart.BROWSER, last.done_ns, loaded_ns, last.url))
     return PageLoad(
         document["url"],
+        last.url,
         tuple(step for step in found if step.until_ns > step.from_ns),
         loaded_ns is not None,
         navigated_ns is not None,

@@ -94,6 +94,13 @@ def test_a_tag_in_the_middle_of_an_answer_leads_from_there() -> None:
     assert load.total_ms == without.total_ms == 280
 
 
+def test_an_object_in_one_packet_may_be_the_last() -> None:
+    """Header and end come at once: nothing of it is arriving."""
+    load = page_load(_tables(_DOCUMENT, _request("i.png", 150, 200, 200, initiator=_PAGE), events=_EVENTS))
+    assert load.last == _PAGE + "i.png"
+    assert _steps(load)[-2:] == [("request", 50, "i.png"), ("browser", 80, "i.png")]
+
+
 def test_a_netlog_tells_neither_what_led_on_nor_the_load_event() -> None:
     """The last answer ends the account, without the icon that browsers ask for of themselves."""
     rows = (_DOCUMENT | {"content_type": "text/html"}, _SCRIPT, _IMAGE, _request("favicon.ico", 300, 310, 320))
