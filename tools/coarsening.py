@@ -16,9 +16,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal
 
 import polars as pl
+from middle_capture import went_on
 
 from quiclab.evidence.metrics import Evidence, Unknown, evidence_of
 from quiclab.logs.decoders import decode_trial, find
@@ -74,9 +76,10 @@ def coarsening(trial_dir: Path, evidence: Evidence) -> list[Compared | Refused]:
     jitter_ms, slower_ms = _changes_ms(evidence)
     transport: Literal["tcp", "quic"] = "quic" if evidence.quic else "tcp"
     found: list[Compared | Refused] = []
-    for level, files in _files(trial_dir / "raw"):
+    one_link = evidence.one_link
+    for level, files in _files(trial_dir / "raw", one_link=one_link):
         try:
-            alone = account_of_tables(tables_of(find((path, path.name) for path in files)), transport)
+            alone = account_of_tables(_tables(level, files, trial_dir / "raw" / "client.pcapng"), transport)
         except Unknown as unknown:
             found.append(Refused(level, str(unknown)))
             continue
@@ -121,11 +124,16 @@ def _covered(evidence: Evidence) -> bool:
     trial, expected = evidence.trial, evidence.trial.expected
     several = len(expected.listed) > 1 or expected.page or expected.video
     others = (trial.competition, trial.address_change, trial.second_link, trial.proxy)
-    return not (evidence.upload or several or any(others)) and evidence.one_link
+    return not (evidence.upload or several or any(others))
 
 
-def _files(raw: Path) -> Iterator[tuple[Level, list[Path]]]:
-    """The files of each lower level that a trial left."""
+def _files(raw: Path, *, one_link: bool) -> Iterator[tuple[Level, list[Path]]]:
+    """The files of each lower level that a trial left. Of a trial with links in a row each capture is a level."""
+    for capture in sorted(raw.glob("*.pcapng*")):
+        if not capture.name.startswith("client"):
+            yield Level.E5, [capture]
+    if not one_link:  # recordings of one end take the path for one link
+        return
     capture, keys = raw / "client.pcapng", raw / "keys.log"
     if capture.exists():
         if keys.exists():
@@ -137,6 +145,16 @@ def _files(raw: Path) -> Iterator[tuple[Level, list[Path]]]:
             yield level, logs
 
 
+def _tables(level: Level, files: list[Path], client: Path) -> dict[str, pl.DataFrame]:
+    """Tables of a level's files; a capture between the ends goes on after the client's end, as the trial does not."""
+    if level is not Level.E5:
+        return tables_of(find((path, path.name) for path in files))
+    with TemporaryDirectory() as folder:
+        capture = Path(folder, "capture.pcapng")
+        capture.write_bytes(went_on(files[0], client))
+        return tables_of(find([(capture, capture.name)]))
+
+
 def _late_ms(evidence: Evidence, level: Level) -> float:
     """Longest time between a packet in a log and in the captures: a program reads late, or sends later than it says."""
     # A client that reads late acknowledges late, which a server's log shows as the way.
@@ -145,17 +163,23 @@ def _late_ms(evidence: Evidence, level: Level) -> float:
         pl.col("vantage").is_in(ends), pl.col("event").is_in(["sent", "received"]), pl.col("ip_packet").is_null()
     )
     late_ns = rows.select((pl.col("time_ns") - pl.col("captured_ns")).abs().max()).item() or 0
-    if level is Level.E4:  # its instants have the way up in them, which the laboratory's link may have lengthened
+    if level in (Level.E4, Level.E5):  # their instants have the way up in them, which the link may have lengthened
         up = evidence.table("link_packets").filter(pl.col("direction") == "up")
         late_ns += up.select(pl.col("lateness_ns").max()).item() or 0
     return float(late_ns / 1e6)
 
 
 def _changes_ms(evidence: Evidence) -> tuple[float, float]:
-    """Spread of a path's delay, and service beyond that at its highest rate: one end takes both for constant."""
-    rows = evidence.table("link_packets").filter(
-        pl.col("direction") == "down", pl.col("action") == "delivered", pl.col("service_ns") > 0
-    )
+    """Spread of a path's delay, and service beyond that at its highest rate: one end takes both for constant. Links
+    in a row add up."""
+    links = evidence.table("link_packets").partition_by("source")
+    found = [_changes_of_link_ms(each) for each in links]
+    return sum(each[0] for each in found), sum(each[1] for each in found)
+
+
+def _changes_of_link_ms(link: pl.DataFrame) -> tuple[float, float]:
+    """Both of one link."""
+    rows = link.filter(pl.col("direction") == "down", pl.col("action") == "delivered", pl.col("service_ns") > 0)
     delay_ns = pl.col("due_ns") - pl.col("left_ns")
     fastest = (pl.col("size_bytes") / pl.col("service_ns")).quantile(0.95)
     slower_ns = pl.col("service_ns").sum() - pl.col("size_bytes").sum() / fastest

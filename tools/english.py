@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("src", "tools", "benches", "crates", "programs")
-IN_TESTS = 1250
+IN_TESTS = 1249
 """Docstrings of tests that have a fault: the number goes down, and a change that makes it smaller writes it here."""
 
 REFERRING = re.compile(

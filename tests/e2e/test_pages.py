@@ -14,8 +14,11 @@ from by_night import by_night
 from small_study import main_only, quiclab, trials
 from stack_study import need, spec_text
 
+from quiclab.logs.decoders import find
 from quiclab.store.layout import StudyDir
 from quiclab.study.tables import make_tables
+from quiclab.why.account.one_recording import tables_of
+from quiclab.why.account.page_from_client import PagePart, page_load
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
@@ -79,8 +82,24 @@ def test_a_page_of_two_hosts(tmp_path: Path) -> None:
         assert account.select(pl.col("until_ns") - pl.col("from_ns")).sum().item() == round(value["plt_ms"] * 1e6)
         assert account.row(-1, named=True)["evidence"] == "page_events"
         assert {"browser", "request", "link_busy", "last_flight"} <= set(account["why"])
+        _check_by_client_alone(raw, value["plt_ms"], account)
     make_tables(StudyDir(study))
     assert facts(study).untrue == []
+
+
+def _check_by_client_alone(raw: Path, plt_ms: float, account: pl.DataFrame) -> None:
+    """The client's own files tell of the same load: as long, and with the same object at its end."""
+    files = [raw / name for name in ("client-trace.json.gz", "client.pcapng", "keys.log")]
+    load = page_load(tables_of(find((file, file.name) for file in files)))
+    assert load.captured
+    assert load.ends_with_load_event
+    lookup_ms = load.parts[PagePart.NAME]
+    assert load.total_ms == pytest.approx(sum(load.parts.values()))
+    assert load.total_ms - lookup_ms == pytest.approx(plt_ms, abs=0.5)
+    assert load.last == account["object"].drop_nulls()[-1]
+    own = account.filter(pl.col("why").is_in(["browser", "processor"]))
+    browser_ms = own.select((pl.col("until_ns") - pl.col("from_ns")).sum()).item() / 1e6
+    assert load.parts[PagePart.BROWSER] < browser_ms + 0.1 * plt_ms
 
 
 _RECORDED = (

@@ -68,7 +68,7 @@ def read_question(arguments: argparse.Namespace) -> Question:
     readers: Mapping[str, Kind[Any]] = {
         "size": kinds.quantity(ByteCount, "a size", "300 KB", ByteCount(1), ByteCount(10**12)),
         "count": kinds.whole(1, MOST_OBJECTS),
-        "page": kinds.FILE,
+        "page": kinds.file("the name of a HAR file, such as a browser saves of a page"),
         "rtt": RTT,
         "loss": kinds.SHARE,
         "rate": kinds.RATE,

@@ -38,6 +38,8 @@ Without it, OLD and NEW are two finished studies of one spec. Blocks pair up whe
 were not run alike are refused, and every difference is named; only the build of one program is meant to change.
 """
 
+_LISTED = 6
+"""Most cells or arms of a study that an error lists."""
 _EPILOG = """\
 a bound: METRIC > +NUMBER or METRIC < -NUMBER, in % of OLD's median or with a unit (ms, us, s, B, KB, MB, bit/s, kbit/s,
 Mbit/s; none for a count). A cell fails where its whole interval lies beyond the bound, at a level that holds for all
@@ -142,6 +144,7 @@ def _compare(arguments: argparse.Namespace, old: Study, new: Study) -> int:
     if arguments.interleave:
         found = tuple(replace(each, expected=True) for each in found)
     else:
+        _check_common_cells(old, new, arms)
         _refuse(found, groups(old, new), keys)
     metrics = list(dict.fromkeys(named)) or [usual_metric(old)]
     result = compare_studies(old, new, metrics, sorted(arms), found, interleaved=arguments.interleave)
@@ -231,6 +234,33 @@ def _arms(old: Study, new: Study, asked: Sequence[str]) -> set[str]:
             if arm not in arms:
                 raise SpecError(f"{label} has no trial of an arm {arm!r}", nearest(arm, sorted(arms), "it has"))
     return set(asked) or there[0] | there[1]
+
+
+def _check_common_cells(old: Study, new: Study, arms: Collection[str]) -> None:
+    """Raises SpecError where no arm under test was run in one cell in both studies."""
+    import polars as pl
+
+    before, after = (
+        dict.fromkeys(study.trials.select("workload", "path", "arm").filter(pl.col("arm").is_in([*arms])).iter_rows())
+        for study in (old, new)
+    )
+    if before.keys() & after.keys():
+        return
+    cells = {place[:2] for place in before} & {place[:2] for place in after}
+    named = [
+        _in_short(dict.fromkeys(arm if cells else f"{workload}/{path}" for workload, path, arm in each))
+        for each in (before, after)
+    ]
+    raise SpecError(
+        f"OLD and NEW have no {'arm' if cells else 'cell'} in common: nothing can be compared",
+        "give two studies of one spec: workloads, paths and arms are paired by their names",
+        tuple(f"{label} has {names}" for label, names in zip(("OLD", "NEW"), named, strict=True)),
+    )
+
+
+def _in_short(names: Collection[str]) -> str:
+    more = f", and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return f"{', '.join([*names][:_LISTED])}{more}"
 
 
 def _refuse(found: Collection[Difference], known: Collection[str], allowed: Collection[str]) -> None:

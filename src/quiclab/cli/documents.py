@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from quiclab.cli.explain_documents import ConfirmDocument, ExplainDocument, RecordingDocument, RecordingsDocument
+from quiclab.cli.explain_page import PageDocument
 from quiclab.cli.status_document import StatusDocument, TrialCounts
 from quiclab.cli.tune_document import TuneDocument
 from quiclab.compare.builds.gate import Verdict
@@ -290,6 +291,7 @@ DOCUMENTS: Mapping[str, type[Any]] = {
     "tune STUDY CELL --json": TuneDocument,
     "explain --h2 H2 --h3 H3 --json": RecordingsDocument,
     "explain --h3 H3 --json": RecordingDocument,
+    "explain --page PAGE --json": PageDocument,
     "compare OLD NEW --json": CompareDocument,
     "figure --list --json": FiguresDocument,
     "sql STUDY --json": SqlTablesDocument,

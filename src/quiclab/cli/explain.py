@@ -44,6 +44,7 @@ examples:
   quiclab explain STUDY --baseline h2-bbr   another arm in place of the spec's baseline
   quiclab explain STUDY 5MB/loss --confirm --dry-run   the plan of a run without its largest cause
   quiclab explain client.qlog -o why.html   one recording from elsewhere, as a page
+  quiclab explain --page page.netlog.json page.pcapng --keys keys.log   the load of a page, from its client's files
   quiclab explain old.pcapng new.pcapng --keys keys.log   two of them: two protocols, or two releases of one
   quiclab sql STUDY "SELECT * FROM account WHERE why = 'slow_start'"   the stretches behind it
 """

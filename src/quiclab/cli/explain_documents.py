@@ -199,7 +199,11 @@ class RecordingEntry:
     file: str
     """Name of the recording."""
     level: str
-    """Level of evidence: `E1`, `E2`, `E3` or `E4` (docs/explanation/account.md)."""
+    """Level of evidence: `E1` to `E5` (docs/explanation/account.md)."""
+    client_round_trip_ms: float | None
+    """Round trip to the client of a capture between the ends; of QUIC at most. Null of a recording of an end."""
+    server_round_trip_ms: float | None
+    """Round trip from there to the server."""
     path_rate_bit_per_s: float | None
     """Rate at which the path served, by the arrivals; null where packets came in bunches, which show none."""
     first_round_trip_ms: float
@@ -257,6 +261,8 @@ class OnePartEntry:
     """The time."""
     lower_bound_ms: float | None
     """Least time over this path; null where the recording shows no rate, or is a server's."""
+    client_side_ms: float | None
+    """Part of it on the client's side of a capture between the ends; null where nothing tells."""
 
 
 @dataclass(frozen=True)
@@ -339,10 +345,10 @@ def recording_document(shown: Recording) -> object:
     """The document about one recording."""
     bound = shown.account.lower_bound_ms
     parts = tuple(
-        OnePartEntry(str(part), _span(span), bound[part] if bound else None)
+        OnePartEntry(str(part), _span(span), bound[part] if bound else None, shown.account.client_side_ms.get(part))
         for part, span in shown.account.parts.items()
     )
-    total = OnePartEntry("total", _span(shown.account.total), sum(bound.values()) if bound else None)
+    total = OnePartEntry("total", _span(shown.account.total), sum(bound.values()) if bound else None, None)
     return as_json(RecordingDocument(VERSION, _recording(shown), parts, total))
 
 
@@ -353,12 +359,14 @@ def recordings_document(shown: Sequence[Recording], found: Recordings) -> object
 
 
 def _recording(shown: Recording) -> RecordingEntry:
-    account = shown.account
+    account, between = shown.account, shown.account.seen.between
     long = account.long_waits_ms
     return RecordingEntry(
         shown.name,
         shown.file,
         str(account.level),
+        None if between is None else between.place.client_ns / 1e6,
+        None if between is None else between.place.server_ns / 1e6,
         account.rate_bit_per_s,
         account.seen.round_trip_ns / 1e6,
         account.seen.answer_bytes,

@@ -39,6 +39,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             help=f"a recording of HTTP/{name[1]}, where a file holds both protocols or one is in several files",
         )
     parser.add_argument(
+        "--page",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="a page's load: the browser's log (NetLog, HAR or trace), and a capture of it if there is one",
+    )
+    parser.add_argument(
         "--url", metavar="URL", help="the request of a recording that holds several: its address, or the path of it"
     )
     parser.add_argument(
@@ -51,7 +58,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def are_asked(arguments: argparse.Namespace) -> bool:
     """True if the command line names recordings: by --h2 or --h3, or in place of a study. Raises SpecError for what
     does not go together."""
-    asked = bool(arguments.h2 or arguments.h3)
+    asked = bool(arguments.h2 or arguments.h3 or arguments.page)
     files = [Path(each) for each in (arguments.study, arguments.cell) if each is not None]
     named = bool(files) and _is_recording(files[0])
     if not asked and not named:
@@ -61,7 +68,7 @@ def are_asked(arguments: argparse.Namespace) -> bool:
         return False
     if asked and files:
         raise SpecError(
-            f"explain takes {'recordings by --h2 and --h3, or by themselves' if named else 'a study or recordings'}, "
+            f"explain takes {'recordings by options, or by themselves' if named else 'a study or recordings'}, "
             "not both",
             "leave one of them out; of several files of keys each needs a --keys of its own",
         )
@@ -86,6 +93,10 @@ def _is_recording(path: Path) -> bool:
 def explain_recordings(arguments: argparse.Namespace) -> int:
     """Print where the time of a recording went, or where those of two differ. Raises SpecError and DecodeError with
     what to do."""
+    if arguments.page:
+        from quiclab.cli.explain_page import explain_page
+
+        return explain_page(arguments)
     from rich.text import Text
 
     from quiclab.cli.console import VisibleConsole

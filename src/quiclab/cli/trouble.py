@@ -20,7 +20,6 @@ _HINTS = {
     errno.ENFILE: "this machine has too many files open: end something else",
     errno.EAGAIN: "allow more processes: ulimit -u, or the limit of the container",
     errno.ENOMEM: "this machine has too little memory left: end something else",
-    errno.EFBIG: "allow larger files: ulimit -f unlimited",
     errno.EACCES: "make it readable and writable for this user",
     errno.EIO: "look whether the disk is well",
 }
@@ -79,10 +78,14 @@ def _from_an_interruption(error: BaseException | None) -> bool:
 
 def refused(error: OSError) -> HostError:
     """Error in a sentence for what the operating system refused."""
+    from quiclab.store.disk import larger_files
+
     place = f": {error.filename}" if error.filename is not None else ""
     return HostError(
         f"the operating system refuses: {error.strerror or error}{place}",
-        _HINTS.get(
+        larger_files()
+        if error.errno == errno.EFBIG
+        else _HINTS.get(
             error.errno or 0, "if a file or folder is in the way, move it away; then run the same command again"
         ),
     )

@@ -150,11 +150,16 @@ def several(kind: Kind[T], wanted: str, least: int = 0, most: int | None = None)
     return Kind(wanted, read, json_form.array(kind.form, least, most))
 
 
-def _read_file(node: Node) -> pathlib.Path:
-    path = node.source.folder / _string(node, FILE.wanted)
-    if not path.is_file():
-        raise WrongValueError(f'there is no file "{path}"; write {FILE.wanted}')
-    return path.resolve()
+def file(wanted: str) -> Kind[pathlib.Path]:
+    """File that is there, by its name: absolute, or relative to the folder of its source."""
+
+    def read(node: Node) -> pathlib.Path:
+        path = node.source.folder / _string(node, wanted)
+        if not path.is_file():
+            raise WrongValueError(f'there is no file "{path}"; write {wanted}')
+        return path.resolve()
+
+    return Kind(wanted, read, json_form.TEXT)
 
 
 def _read_folder(node: Node) -> str:
@@ -191,7 +196,7 @@ NAME: Kind[str] = Kind(
 )
 TITLE = text("a text")
 FLAG: Kind[bool] = Kind("true or false", _read_flag, json_form.FLAG)
-FILE: Kind[pathlib.Path] = Kind("the name of a file, absolute or relative to the spec", _read_file, json_form.TEXT)
+FILE = file("the name of a file, absolute or relative to the spec")
 FOLDER: Kind[str] = Kind("the name of a folder, absolute or relative to the spec", _read_folder, json_form.TEXT)
 INSTALLED = "stacks:"
 """Beginning of a prefix that is a folder of `quiclab doctor --install`."""

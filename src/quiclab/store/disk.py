@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import re
+import resource
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -45,13 +46,21 @@ def disk_errors(
             errno.ENOTEMPTY: f"a folder is in the way: {elsewhere}",
             errno.ENOTDIR: f"a file is in the way: {elsewhere}",
             errno.EEXIST: f"a file is in the way: {elsewhere}",
-            errno.EFBIG: f"allow larger files (ulimit -f unlimited) and run the same command again: {kept}",
+            errno.EFBIG: f"{larger_files()}, and run the same command again: {kept}",
         }
         if error.errno not in hints or _is_elsewhere(error, place):
             raise
         # A chamber's files are written from outside it, below its root.
         where = re.sub(r"^/proc/\d+/root(?=/)", "", str(error.filename or place))
         raise HostError(f"cannot write {where}: {error.strerror}", hints[error.errno]) from wrapped
+
+
+def larger_files() -> str:
+    """Say what to do where a file must not become larger: the limit of this process, or the file system's own."""
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    if limit == resource.RLIM_INFINITY:
+        return "the file system takes no larger file: choose a place on another one"
+    return f"files may have {limit:,} bytes at most here: allow larger ones (ulimit -f unlimited)"
 
 
 @contextmanager

@@ -109,6 +109,12 @@ def _sum(known: Mapping[Part, Span], parts: Sequence[Part]) -> Span:
 def _check_alike(names: tuple[str, str], first: OneEnd, second: OneEnd) -> None:
     """Raise SpecError where addresses, states or sizes show that the answers are not the same."""
     a, b = first.seen, second.seen
+    if (a.between is None) != (b.between is None):
+        between, end = names if a.between else names[::-1]
+        raise SpecError(
+            f"these recordings are unlike: {between} was taken between client and server, {end} at an end",
+            "record both at the same place",
+        )
     hint = "record the same request both times"
     for name, seen in zip(names, (a, b), strict=True):
         if seen.status is not None and not 200 <= seen.status < 300:

@@ -40,6 +40,16 @@ def test_a_question_is_a_workload_and_a_path() -> None:
     assert _question("--size", "1MB", "--rtt", "40ms", "--loss", "0%").path["title"] == "50 Mbit/s, RTT 40 ms"
 
 
+def test_a_missing_page_is_told_as_a_har_file(tmp_path: Path) -> None:
+    """A question has no spec that a name could be relative to."""
+    with pytest.raises(SpecError) as error:
+        _question("--page", str(tmp_path / "missing.har"), "--rtt", "40ms")
+    (told,) = error.value.problems
+    assert "missing.har" in told
+    assert "HAR file" in told
+    assert "spec" not in told
+
+
 def test_objects_uploads_and_profiles() -> None:
     """A profile brings its rate and delay; what is said beside it overrides it."""
     several = _question("--size", "20 KB", "--count", "20", "--profile", "verizon-lte")

@@ -69,6 +69,25 @@ def test_a_stream_says_which_one(capsys: pytest.CaptureFixture[str]) -> None:
         assert _ms(of_log)["set_up"] == pytest.approx(_ms(of_capture)["set_up"], abs=5)
 
 
+def test_a_log_that_does_not_say_whose_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The streams are the same, as is the time of each."""
+    content = gzip.decompress((_HERE / "h3-four-requests.sqlog.gz").read_bytes())
+    assert content.count(b'"type":"client"') == 1
+    log = tmp_path / "h3.sqlog"
+    log.write_bytes(content.replace(b'"type":"client"', b'"type":"network","flow":"client"'))
+    for more in (["--stream", "4"], []):
+        whole = _ms(_told([str(_HERE / "h3-four-requests.sqlog.gz"), *more], capsys))
+        assert _ms(_told([str(log), *more], capsys)) == whole
+
+
+def test_a_log_is_not_asked_for_keys(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing in it is encrypted: a server's has but one request that could be meant."""
+    assert main(["explain", str(_HERE / "h3-server.sqlog.gz"), "--stream", "0"]) == ExitCode.DECODE
+    told = capsys.readouterr().err
+    assert "leave --url and --stream out" in told
+    assert "keys" not in told
+
+
 def test_two_recordings_are_compared_by_the_same_request(capsys: pytest.CaptureFixture[str]) -> None:
     """The slowest of the first, whatever is the slowest of the second; or the one that is asked for."""
     told = _told(_words("h2", "h3"), capsys)

@@ -153,6 +153,28 @@ def test_a_mistake_is_one_clear_error(
     assert said.out == ""
 
 
+@pytest.mark.parametrize(
+    ("size", "arms", "told"),
+    [
+        ("1 MB", ("h2", "h3"), ("no cell in common", "OLD has 100 KB/clean", "NEW has 1 MB/clean")),
+        ("100 KB", ("a", "b"), ("no arm in common", "OLD has h2, h3", "NEW has a, b")),
+    ],
+)
+def test_studies_without_a_common_cell(
+    tmp_path: Path, size: str, arms: tuple[str, str], told: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Refused with the cells, or the arms, that each has."""
+    old = write_study(tmp_path / "old", Shape(workloads=("100 KB",), paths=("clean",), aa_blocks=0, seed=1))
+    new = write_study(
+        tmp_path / "new",
+        Shape(workloads=(size,), paths=("clean",), aa_blocks=0, seed=2, baselines=dict(zip(arms, arms, strict=True))),
+    )
+    assert main(["compare", str(old), str(new)]) == 2
+    said = capsys.readouterr()
+    assert all(each in said.err for each in told), said.err
+    assert said.out == ""
+
+
 def test_a_gate_of_void_trials_alone_has_not_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A machine that was too busy for every trial is no misspelt metric."""
     for name, seed in (("old", 1), ("new", 2)):

@@ -187,8 +187,8 @@ WRITES = {
 """Verb → its words that name what is written. A folder is refused if anything of somebody else's is in it; a file that
 is named with its own option is told to be written, and `--events` adds to one."""
 READS = {
-    "study", "spec", "parts", "old", "new", "files", "sources", "studies", "--h2", "--h3", "--keys", "--client",
-    "--server", "--ca", "--trace", "--up-trace", "--down-trace",
+    "study", "spec", "parts", "old", "new", "files", "sources", "studies", "--h2", "--h3", "--page", "--keys",
+    "--client", "--server", "--ca", "--trace", "--up-trace", "--down-trace",
 }  # fmt: skip
 """Words that name what is read, or a study in which a verb works."""
 

@@ -35,7 +35,7 @@ def _raising(error: BaseException) -> Callable[[], int]:
         (DecodeError("no log", "another"), ExitCode.DECODE, "no log"),
         (KeyboardInterrupt(), ExitCode.INTERRUPTED, "interrupted"),
         (OSError(errno.EMFILE, "Too many open files", "x.json"), ExitCode.HOST, "ulimit -n"),
-        (OSError(errno.EFBIG, "File too large"), ExitCode.HOST, "ulimit -f"),
+        (OSError(errno.EFBIG, "File too large"), ExitCode.HOST, "file system takes no larger file"),
         (FileNotFoundError(errno.ENOENT, "No such file", "st/trials"), ExitCode.HOST, "moved or removed"),
         (NotADirectoryError(errno.ENOTDIR, "Not a directory", ".work"), ExitCode.HOST, "in the way"),
         (BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable"), ExitCode.HOST, "more processes"),

@@ -37,6 +37,10 @@ def test_a_file_that_does_not_fit_leaves_nothing(tmp_path: Path) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert "the study is untouched" in told.value.hint
+    assert "files may have 1,000 bytes at most here" in told.value.hint
+    with pytest.raises(HostError) as told, disk_errors(tmp_path):
+        raise OSError(27, "File too large", str(tmp_path))
+    assert "ulimit" not in told.value.hint
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("x.json", "old")]
 
 

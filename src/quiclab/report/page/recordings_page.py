@@ -16,6 +16,7 @@ from quiclab.report.page.critical_path import PACKET_TYPES, segment_kind
 from quiclab.report.page.rendering import plotly, render
 from quiclab.report.words import recordings as words
 from quiclab.report.words.account import decimal
+from quiclab.why.account.from_between import as_at_client
 from quiclab.why.account.levels import BEFORE_ANSWER, Part
 from quiclab.why.account.one_end import OneEnd, Span, Stretch, stretches
 from quiclab.why.account.recorded import Recorded, recorded
@@ -189,6 +190,8 @@ def _packets(recording: Recording, until_ns: int) -> pl.DataFrame:
         )
     except Unknown:  # a browser's log of TCP has none
         return pl.DataFrame(schema=schema)
+    if seen.between is not None:  # the stretches are the client's
+        of = as_at_client(of, seen.between.place.client_ns)
     captured = "ip_packet" in of.packets.columns
     rows = of.packets.filter(pl.col("time_ns").is_between(zero_ns, until_ns))
     labels = _labels(of, captured=captured)

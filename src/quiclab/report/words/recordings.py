@@ -15,7 +15,7 @@ from quiclab.report.words.account import decimal, longer, time_text
 from quiclab.report.words.arm_heads import NUMBER_COLUMNS, fitting
 from quiclab.why.account.chosen_request import Request
 from quiclab.why.account.levels import Level
-from quiclab.why.account.one_end import OneEnd
+from quiclab.why.account.one_end import OneEnd, Side
 from quiclab.why.recordings import RecordedStep, Recording, Recordings
 
 _LEAST_MS = 0.05
@@ -92,27 +92,47 @@ def evidence(name: str, account: OneEnd) -> str:
     seen = account.seen
     round_trip = seen.round_trip_ns / 1e6
     long = account.long_waits_ms
+    silent = "packets came in bunches, which show no rate of the path"
+    if not seen.rate_is_shown:
+        silent = "packets may have waited behind the capture, so that they show no rate of the path"
     rate = f"the path served at {number_text.quantity(account.rate_bit_per_s, 'bit/s')}"
+    # A program logs a packet when it reads it, and takes time to answer one of QUIC.
+    late = account.level is Level.E3 or (seen.between is not None and not seen.between.place.exact)
     lasted = f"lasted half of that or longer, {time_text(float(long.sum()))} in all"
     waits = f"{number_text.counted(len(long), 'wait')} {lasted}"
     told = [
-        f"{name}: {account.level.recorded}",
+        f"{name}: {_taken_at(seen.between) if seen.between else account.level.recorded}",
         *([_chosen(seen.request)] if seen.request else []),
-        rate if account.rate_bit_per_s else "packets came in bunches, which show no rate of the path",
-        # A program logs a packet when it reads it.
-        f"the first round trip took {'at most ' if account.level is Level.E3 else ''}{time_text(round_trip)}",
+        rate if account.rate_bit_per_s else silent,
+        f"the first round trip took {'at most ' if late else ''}{time_text(round_trip)}",
         waits if len(long) else "no wait lasted half of that",
     ]
     before, during = seen.bytes_meanwhile.others_before, seen.bytes_meanwhile.others_during
     came = ((before, "before its first byte"), (during, "from its first byte to its last"))
     if beside := [f"{_sizes(each)[0]} of other answers came {when}" for each, when in came if each >= _FEW_BYTES]:
         told.append(number_text.listed(beside))
-    if seen.level is Level.E2:
+    told += [
+        f"{part.heading}: {time_text(ms)} on the client's side of the capture and "
+        f"{time_text(account.parts[part].ms - ms)} on the server's"
+        for part, ms in account.client_side_ms.items()
+    ]
+    if not seen.opened:
         told.append(f"the answer's packets have {_sizes(seen.answer_bytes)[0]}")
     if account.missing_ms:
         missing = time_text(account.missing_ms)
         told.append(f"for {missing} bytes had come that could not be read, as earlier ones were missing")
     return "; ".join(told) + "."
+
+
+def _taken_at(side: Side) -> str:
+    """Say where a capture between the ends was taken."""
+    place = side.place
+    client, server = (time_text(ns / 1e6) for ns in (place.client_ns, place.server_ns))
+    if place.is_server:
+        return f"a capture at the server, {client} from the client (there and back)"
+    most = "" if place.exact else "at most "
+    ends = f"{most}{client} from the client and {most}{server} from the server"
+    return f"a capture between the ends, {ends} (there and back)"
 
 
 def _chosen(request: Request) -> str:
@@ -151,11 +171,17 @@ def limits(accounts: Sequence[OneEnd]) -> str:
             " Without keys the answer's beginning and end are told by the sizes of packets, and several requests look "
             "like one."
         )
+    if Level.E5 in levels:
+        told += (
+            " Between the ends nothing is decrypted: the answer's beginning and end are told by the sizes of packets, "
+            "and several requests look like one."
+        )
     if not all(each.end_is_shown for each in accounts):
         told += (
             " No packet of QUIC shows without keys that the answer ended: a capture that stopped early, or a transfer "
-            "that was given up, looks like a whole one. The keys tell."
+            "that was given up, looks like a whole one."
         )
+        told += "" if Level.E5 in levels else " The keys tell."
     if Level.E4 in levels:
         told += " A server's log tells when its program read a packet, which may be later than it came."
     return told

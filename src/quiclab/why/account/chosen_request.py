@@ -82,9 +82,7 @@ def chosen_request(tables: Tables, wanted: Wanted, transport: Transport | None =
     if rows.height + unended.height < 2 and not asked:
         return None
     if rows.is_empty() and unended.is_empty() and asked:
-        raise Unknown(
-            "it shows no answered request, so none can be chosen: give the keys, or leave --url and --stream out"
-        )
+        raise Unknown(_none_to_choose(tables))
     if rows.is_empty() and unended.height > 1 and not asked:
         raise Unknown(f"it ends before the answer to any of its {unended.height} requests does: {_RECORD_ON}")
     requests = [replace(_request(tables, row, rows), unended=unended.height) for row in rows.iter_rows(named=True)]
@@ -100,6 +98,14 @@ def chosen_request(tables: Tables, wanted: Wanted, transport: Transport | None =
     return replace(chosen, is_slowest=chosen.took_ns == slowest_ns)
 
 
+def _none_to_choose(tables: Tables) -> str:
+    """Say why no request can be chosen, and what to do: only a capture has keys."""
+    if set(tables["sources"]["vantage"]) == {"server"}:
+        return "it is a server's log, of which only a single request is explained: leave --url and --stream out"
+    keys = "give the keys, or " if tables["ip_packets"].height else ""
+    return f"it shows no answered request, so none can be chosen: {keys}leave --url and --stream out"
+
+
 def _unended(shown: pl.DataFrame) -> pl.DataFrame:
     """Requests whose answer a recording has not to its end, of those that it shows; without those that were given up,
     or answered from a cache."""
@@ -113,7 +119,8 @@ def _requests_of(tables: Tables) -> pl.DataFrame:
     rows = tables["http_requests"].filter(pl.col("vantage").is_null() | (pl.col("vantage") != "server"))
     if rows.drop_nulls(_ENDED).height or _unended(rows).height:
         return rows
-    streams = tables["streams"].filter(pl.col("vantage") == "client", pl.col("transport") == "quic")
+    seen_by_client = pl.col("vantage").is_null() | (pl.col("vantage") == "client")  # some logs say no end
+    streams = tables["streams"].filter(seen_by_client, pl.col("transport") == "quic")
     streams = streams.filter([is_request_stream(each) for each in streams["stream_id"]])
     ended, given_up = pl.col("down_end") == "fin", pl.any_horizontal(pl.col("down_end", "up_end") != "fin")
     streams = streams.select(

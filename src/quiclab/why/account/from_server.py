@@ -87,7 +87,10 @@ def _stream(of: Recorded) -> int:
     rows = streams.filter([is_request_stream(each) for each in streams["stream_id"]])
     rows = rows.filter(pl.col("down_first_ns").is_not_null())
     if rows.height != 1:
-        raise Unknown(f"it holds {rows.height or 'no'} requests with an answer: an account is of one request")
+        raise Unknown(
+            f"it holds {rows.height or 'no'} requests with an answer, and of a server's log only a single one is "
+            "explained: record one request on a connection of its own, or at the client"
+        )
     return int(rows["stream_id"][0])
 
 

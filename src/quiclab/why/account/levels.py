@@ -31,6 +31,7 @@ class Level(enum.StrEnum):
     E2 = "E2", "the client's capture without keys"
     E3 = "E3", "the client's qlog or NetLog alone"
     E4 = "E4", "the server's qlog alone"
+    E5 = "E5", "a capture between client and server, or at the server"
 
 
 class Part(enum.StrEnum):
@@ -82,7 +83,7 @@ class Part(enum.StrEnum):
     )  # fmt: skip
     ANSWER = (
         "answer", "whole answer", "the answer takes {} from its first byte to its last",
-        "Both of these, where packets came in bunches, which show no rate.",
+        "Both of these, where packets came in bunches, or may have waited beyond the recording: neither shows a rate.",
         Why.LAST_FLIGHT,
     )  # fmt: skip
     WAITS = (
@@ -123,6 +124,7 @@ PARTS: Mapping[Level, Mapping[Part, tuple[Why, ...]]] = {
     Level.E2: {**_ONE_END, Part.WAITS: _WAITS},
     Level.E3: {**_ONE_END, Part.WAITS: _WAITS},
     Level.E4: {**_ONE_END, Part.WINDOW_FULL: _WINDOW, Part.CREDIT_USED_UP: _CREDIT, Part.OTHER_WAITS: _OTHER},
+    Level.E5: {**_ONE_END, Part.WAITS: _WAITS},
 }
 """Level → its parts, each with the reasons of the full account that it sums up. Every reason is in one part."""
 

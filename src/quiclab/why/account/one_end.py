@@ -16,6 +16,7 @@ import numpy as np
 
 from quiclab.evidence.metrics import Unknown
 from quiclab.why.account.arrivals import Arrivals, Floats
+from quiclab.why.account.capture_place import CapturePlace
 from quiclab.why.account.chosen_request import ALONE, AnswerBytes, Request
 from quiclab.why.account.levels import BEFORE_ANSWER, Level, Part
 
@@ -56,6 +57,15 @@ class Instant:
 
 
 @dataclass(frozen=True)
+class Side:
+    """Place of a capture between the ends, and how the handshake is divided there."""
+
+    place: CapturePlace
+    handshake_ns: int
+    """Time of the handshake on the client's side: there and back, and in the client."""
+
+
+@dataclass(frozen=True)
 class Seen:
     """Transfer as one end shows it, on its own clock and as a client would see it."""
 
@@ -92,6 +102,18 @@ class Seen:
     both, or the request did not wait for a handshake."""
     held: tuple[Part, ...] = ()
     """Part to which a wait before each arrival belongs, where the recording tells; empty elsewhere."""
+    opened: bool = True
+    """True if the recording shows where the answer ends."""
+    between: Side | None = None
+    """Place of a capture between the ends; None of one at an end."""
+    faster: Arrivals | None = None
+    """Arrivals as fast as they may have been: as packets passed that were hardly held up behind a capture."""
+    slower: Arrivals | None = None
+    """Arrivals as slow as they may have been: as packets were acknowledged."""
+    zero_early_ns: int = 0
+    """Time by which the client's first packet may have left earlier than the others tell."""
+    rate_is_shown: bool = True
+    """False where packets may wait beyond the recording, so that their times show no rate of the path."""
 
     @property
     def answer_bytes(self) -> int:
@@ -149,7 +171,17 @@ class OneEnd:
     @property
     def end_is_shown(self) -> bool:
         """True if the recording shows that the answer ended: of QUIC no packet does without keys."""
-        return self.seen.level is not Level.E2 or self.seen.transport != "quic"
+        return self.seen.opened or self.seen.transport != "quic"
+
+    @property
+    def client_side_ms(self) -> Mapping[Part, float]:
+        """Time of each part before the answer that passes on the client's side of a capture between the ends, on the
+        path there and in the client; the rest passes on the server's. Empty of a recording of an end."""
+        side = self.seen.between
+        if side is None:
+            return {}
+        ms = {Part.SET_UP: side.handshake_ns / 1e6, Part.REQUEST: side.place.client_ns / 1e6}
+        return {part: min(each, self.parts[part].ms) for part, each in ms.items()}
 
     @property
     def long_waits_ms(self) -> Floats:
@@ -199,6 +231,10 @@ def account_of_one_end(seen: Seen) -> OneEnd:
     answer = Instant(answer_ns, min(answer_ns, seen.answer_early_ns) - blur_ns, answer_ns + blur_ns)
     whole_ns = max(0, seen.last.at_ns - answer_ns)
     least, most = arrivals.service_range_ns(seen.resolution_ns)
+    if seen.faster is not None:
+        least = min(least, seen.faster.service_range_ns(seen.resolution_ns)[0])
+    if seen.slower is not None and len(seen.slower.at_ns) >= _FEWEST:
+        most = max(most, seen.slower.service_range_ns(seen.resolution_ns)[1])
     before = seen.before_bytes * 8e9 / rate
     busy = min(arrivals.service_ns(rate), whole_ns)
     longest = (seen.last.late_ns - answer.early_ns) / 1e6
@@ -208,13 +244,14 @@ def account_of_one_end(seen: Seen) -> OneEnd:
         max(0.0, (seen.last.early_ns - answer.late_ns) / 1e6 - arriving.high_ms),
         max(0.0, longest - arriving.low_ms),
     )
-    zero = Instant(seen.zero_ns, seen.zero_ns - round(seen.zero_bytes * 8e9 / rate), seen.zero_ns)
+    early_ns = max(seen.zero_early_ns, round(seen.zero_bytes * 8e9 / rate))
+    zero = Instant(seen.zero_ns, seen.zero_ns - early_ns, seen.zero_ns)
     step_ns = 2 * seen.resolution_ns
     usual = {Part.SET_UP: _span(zero, seen.asked, step_ns), Part.REQUEST: _span(seen.asked, answer, step_ns)}
     before_answer = _with_client(zero, seen.client, answer, step_ns) if seen.client else usual
     whole = _span(answer, seen.last, step_ns)
     total = _span(zero, seen.last, step_ns)
-    if not arrivals.show_a_rate(seen.resolution_ns):
+    if not (seen.rate_is_shown and arrivals.show_a_rate(seen.resolution_ns)):
         of_answer, rate_shown = {Part.ANSWER: whole}, None
     else:
         divided = _by_cause(seen, rate, waits) if seen.held else {Part.WAITS: waits}

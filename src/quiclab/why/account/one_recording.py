@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The account that a recording of one end carries by itself, whatever it is: capture or log, of client or server.
 
-One transfer as a client's capture or log shows it: the levels E1, E2 and E3.
+One transfer as a client's capture or log shows it: the levels E1, E2 and E3; `from_between` has those from
+elsewhere.
 """
 
 from __future__ import annotations
-
-from bisect import bisect_left, bisect_right
 
 import polars as pl
 
@@ -16,22 +15,16 @@ from quiclab.evidence.metrics.quic import is_request_stream
 from quiclab.logs.decoders import Found, decode_files, finished
 from quiclab.logs.decoders.sinks import InMemory
 from quiclab.model.tables import TABLES, Row
+from quiclab.why.account.answer_by_size import asked, guessed, is_captured, round_trip_ns
 from quiclab.why.account.arrivals import Arrivals
+from quiclab.why.account.capture_place import capture_place
 from quiclab.why.account.chosen_request import ALONE, Request, answer_bytes
-from quiclab.why.account.edges import PROMPT_NS
+from quiclab.why.account.from_between import seen_from_between
 from quiclab.why.account.from_server import seen_by_server
 from quiclab.why.account.levels import Level
 from quiclab.why.account.one_end import Instant, OneEnd, Seen, account_of_one_end
 from quiclab.why.account.recorded import Recorded, Tables, Transport, recorded
 
-_LARGE = 0.8
-"""Share of the largest datagram from which one is taken for data where nothing can be read."""
-_USUAL_BYTES = 1_500
-"""Size of a full packet on usual paths: what is larger in a capture was mostly put together by a network card."""
-_ANSWERED_NS = 50_000_000
-"""Time within which a client that is still there acknowledges data: 25 ms (RFC 9000 section 18.2), and as much for a
-machine that is busy."""
-_FIN_OR_RST = 5
 _COVERS_ONE = "an account is of one request on a connection of its own"
 
 
@@ -39,11 +32,16 @@ def seen_by_client(tables: Tables, transport: Transport, request: Request | None
     """Transfer as the client's end shows it, of one request where the recording holds several. Raises Unknown where
     that is not one transfer from its beginning to its end."""
     of = recorded(tables, transport, request.connection if request else None)
-    sent = Instant.exactly(request.sent_ns) if request else _asked(of)
+    place = capture_place(of) if is_captured(of) else None
+    if place is not None:
+        if request is not None:
+            raise Unknown(f"it was taken between the ends, and holds several requests: from there {_COVERS_ONE}")
+        return seen_from_between(of, place)
+    sent = Instant.exactly(request.sent_ns) if request else asked(of)
     if of.opened:
         answer_ns, last, early_ns, told = _answer_span(of, request, sent)
     else:
-        answer_ns, last, early_ns = _guessed(of, sent)
+        answer_ns, last, early_ns = guessed(of, sent)
         told = {}
     client = _client(of, told) if of.opened and (request is None or request.waited_for_handshake) else None
     came = of.down.filter(pl.col("time_ns").is_between(answer_ns, last.at_ns))
@@ -56,12 +54,12 @@ def seen_by_client(tables: Tables, transport: Transport, request: Request | None
         transport,
         request.begins_ns if request else int(of.packets["time_ns"][0]),
         0,
-        _asked(of) if request and client else sent,
+        asked(of) if request and client else sent,
         last,
         Arrivals(at, size),
         early_ns,
         int(of.down.filter(pl.col("time_ns").is_between(sent.at_ns, answer_ns, closed="left"))["size_bytes"].sum()),
-        _round_trip_ns(of),
+        round_trip_ns(of),
         of.resolution_ns,
         _missing(of, sent.at_ns if request else None, last.at_ns, request),
         told.get("response_body_bytes"),
@@ -70,35 +68,14 @@ def seen_by_client(tables: Tables, transport: Transport, request: Request | None
         request,
         answer_bytes(of.tables, request, answer_ns, last.at_ns) if request else ALONE,
         client,
+        opened=of.opened,
     )
 
 
 def _level(of: Recorded) -> Level:
-    if not _is_captured(of):
+    if not is_captured(of):
         return Level.E3
     return Level.E1 if of.opened else Level.E2
-
-
-def _asked(of: Recorded) -> Instant:
-    """The first packet of the client that can carry a request; without contents QUIC's may be the one after it, or a
-    later one of those that leave together."""
-    can = of.up.filter("app")["time_ns"].to_list()
-    if not can:
-        if of.transport == "tcp" and of.table("http_requests").height:
-            raise Unknown(
-                "its request is not encrypted: explain takes HTTP over TLS or QUIC, whose time begins with a handshake"
-            )
-        raise Unknown("the connection is never set up: the client sends nothing that can carry a request")
-    if of.transport == "tcp":
-        return Instant.exactly(can[0])
-    if of.opened:
-        frames = of.table("frames").filter(pl.col("direction") == "up", pl.col("frame_type") == "stream")
-        first = frames.filter(pl.col("packet_type").is_in(["0RTT", "1RTT"]))["time_ns"].min()
-        if not isinstance(first, int):
-            raise Unknown("the connection carries no request")
-        return Instant.exactly(first)
-    together = bisect_right(can, can[0] + PROMPT_NS) - 1
-    return Instant(can[0], can[0], can[max(together, min(1, len(can) - 1))])
 
 
 def _client(of: Recorded, told: Row) -> tuple[Instant, int] | None:
@@ -121,7 +98,7 @@ def _client(of: Recorded, told: Row) -> tuple[Instant, int] | None:
     return Instant.exactly(min(ready_ns, sent_ns)), sent_ns
 
 
-def _answer_span(of: Recorded, request: Request | None, asked: Instant) -> tuple[int, Instant, int, Row]:
+def _answer_span(of: Recorded, request: Request | None, sent: Instant) -> tuple[int, Instant, int, Row]:
     """The answer's first packet, its last byte, and what the recording says of it."""
     requests = of.table("http_requests")
     told: Row = request.row if request else {}
@@ -130,7 +107,7 @@ def _answer_span(of: Recorded, request: Request | None, asked: Instant) -> tuple
     if requests.height and not request:
         told = requests.row(0, named=True)
     if of.transport == "tcp":
-        first, last = _record_begun(of, told.get("headers_ns"), asked), told.get("last_byte_ns")
+        first, last = _record_begun(of, told.get("headers_ns"), sent), told.get("last_byte_ns")
     else:
         streams = of.table("streams")
         streams = streams.filter([_is_asked(each, request) for each in streams["stream_id"]])
@@ -151,11 +128,11 @@ def _is_asked(stream_id: int, request: Request | None) -> bool:
     return is_request_stream(stream_id) if request is None else stream_id == request.stream_id
 
 
-def _record_begun(of: Recorded, whole_ns: int | None, asked: Instant) -> int | None:
+def _record_begun(of: Recorded, whole_ns: int | None, sent: Instant) -> int | None:
     """Arrival of the first segment of the TLS record, with the answer's headers, that was whole at an instant."""
     if whole_ns is None:
         return None
-    down = of.down.filter(pl.col("app"), pl.col("time_ns") > asked.at_ns, pl.col("time_ns") <= whole_ns)
+    down = of.down.filter(pl.col("app"), pl.col("time_ns") > sent.at_ns, pl.col("time_ns") <= whole_ns)
     begun_ns = down["time_ns"].max()
     return begun_ns if isinstance(begun_ns, int) else whole_ns
 
@@ -167,78 +144,6 @@ def _with_fin(of: Recorded, stream: Row) -> int | None:
     )
     fin_ns, last_ns = frames.filter(pl.col("fin").fill_null(value=False))["time_ns"].min(), stream["down_last_ns"]
     return max(fin_ns, last_ns) if isinstance(fin_ns, int) and isinstance(last_ns, int) else last_ns
-
-
-def _guessed(of: Recorded, asked: Instant) -> tuple[int, Instant, int]:
-    """The answer's first and last packet and its earliest beginning, by the sizes and the order of packets.
-
-    Before the answer a server sends small packets of its own (tickets, settings); after it, too. So the answer begins
-    with the first large packet, or earlier, and ends with the last packet before the client closes, or earlier. A QUIC
-    handshake packet, which its header shows, is none of it; nor is one larger than the next large one, which looks
-    for the path's MTU.
-    """
-    quic = of.transport == "quic"
-    down = of.down.filter(
-        pl.col("time_ns") > asked.at_ns, pl.col("payload_bytes") > 0, pl.lit(not quic) | pl.col("app")
-    )
-    if down.is_empty():
-        raise Unknown("it holds no answer to the request: record until the connection closes")
-    full = min(_USUAL_BYTES, int(down["size_bytes"].max()))  # type: ignore[arg-type]
-    large = down.filter(pl.col("size_bytes") >= _LARGE * full)
-    close_ns = _closed_ns(of)
-    before = down.filter(pl.col("time_ns") <= close_ns, ~pl.col("again") | quic)
-    whole = large.filter(pl.col("time_ns") <= close_ns)
-    if quic and large["time_ns"][-1] > close_ns and not _has_left(of, close_ns):
-        raise Unknown(
-            "data came after the client's last packet, and without keys nothing shows if the client had closed by then "
-            "or the recording was cut: record for some seconds more, or give the keys"
-        )
-    if whole.is_empty():
-        raise Unknown("it holds no answer to the request: record until the connection closes")
-    probes = int(quic and whole.height > 1 and whole["size_bytes"][0] > whole["size_bytes"][1])
-    first_ns, last_ns = int(whole["time_ns"][probes]), int(before["time_ns"][-1])
-    return first_ns, Instant(last_ns, min(int(whole["time_ns"][-1]), last_ns), last_ns), int(down["time_ns"][0])
-
-
-def _closed_ns(of: Recorded) -> int:
-    """Instant at which the client closes: of QUIC its last packet, as nothing shows more."""
-    if of.transport == "quic":
-        return int(of.up["time_ns"][-1])
-    closing = of.up.filter((pl.col("flags") & _FIN_OR_RST) > 0)["time_ns"].min()
-    if not isinstance(closing, int):
-        raise Unknown(
-            "without keys the end of an answer shows only in the connection's end, which it does not hold: record "
-            "until the client closes, or give the keys"
-        )
-    return closing
-
-
-def _has_left(of: Recorded, close_ns: int) -> bool:
-    """True if a client was gone after its last packet of QUIC.
-
-    It leaves data unanswered that came well before the recording ends. Or its last packet follows the one before at
-    once, with nothing to acknowledge in between, as a close follows the last acknowledgment, and then nothing comes for
-    half a round trip, as where only lost data are on their way.
-    """
-    late_ns = int(of.down.filter(pl.col("time_ns") > close_ns)["time_ns"][0])
-    end_ns = int(of.tables["ip_packets"]["time_ns"].max()) if _is_captured(of) else 0  # type: ignore[arg-type]
-    if end_ns - late_ns > _ANSWERED_NS:
-        return True
-    if of.up.height < 2 or late_ns - close_ns < _round_trip_ns(of) / 2:
-        return False
-    before_ns = int(of.up["time_ns"][-2])
-    came = of.down.filter(pl.col("time_ns").is_between(before_ns, close_ns, closed="right"))
-    return came.is_empty() and close_ns - before_ns <= PROMPT_NS
-
-
-def _is_captured(of: Recorded) -> bool:
-    return "ip_packet" in of.packets.columns
-
-
-def _round_trip_ns(of: Recorded) -> int:
-    came = int(of.down["time_ns"][0])
-    sent: list[int] = of.up["time_ns"].to_list()
-    return max(1, came - sent[max(0, bisect_left(sent, came) - 1)])
 
 
 def _missing(

@@ -22,10 +22,6 @@ Tables = Mapping[str, pl.DataFrame]
 
 _EVENTS = ("sent", "received", "seen")
 _UDP_HEADERS_BYTES = 28
-_NOT_ITS_END_NS = 10_000_000
-"""Time from a server's first packet to the client's next one beyond which a capture was not taken at the client."""
-_AT_ONCE = 1 / 6
-"""Share of a round trip within which an end is held to answer at once."""
 _BACKWARD_NS = 100_000_000
 """Most by which the times of a capture may go back: a busy machine records packets of two queues out of order."""
 _CUT_SHORT = ("truncated_block", "truncated_compression", "truncated_log", "truncated_record")
@@ -119,7 +115,6 @@ def recorded(tables: Tables, transport: Transport, connection: str | None = None
         raise Unknown(f"it contradicts itself: its times go back by {back_ns / 1e6:.1f} ms")
     _check_begin(found)
     if captured:
-        _check_place(found)
         _check_whole(found)
     return found
 
@@ -195,27 +190,6 @@ def _check_begin(of: Recorded) -> None:
         )
     if of.down.is_empty():
         raise Unknown("it holds nothing from the server: record both directions")
-
-
-def _check_place(of: Recorded) -> None:
-    """A client answers at once, and waits a round trip for the server; at the server it is the other way round."""
-    came_ns = int(of.down["time_ns"][0])
-    sent_ns = int(of.up.filter(pl.col("time_ns") <= came_ns)["time_ns"].max())  # type: ignore[arg-type]
-    after = of.up.filter(pl.col("time_ns") >= came_ns)
-    if after.is_empty():
-        raise Unknown("it ends before the client answers the server's first packet: record until the connection closes")
-    asked_ns = int(after["time_ns"][0])
-    prompt_ns = int(of.down.filter(pl.col("time_ns") <= asked_ns)["time_ns"][-1])
-    first, second = came_ns - sent_ns, asked_ns - prompt_ns
-    elsewhere = second > max(_NOT_ITS_END_NS, first)
-    if elsewhere and of.transport == "quic":  # a client may answer late: a loss, a busy program
-        answers = of.down.filter(pl.col("time_ns") > asked_ns)["time_ns"].min()
-        elsewhere = isinstance(answers, int) and max(first, answers - asked_ns) < _AT_ONCE * second
-    if elsewhere:
-        raise Unknown(
-            f"it was not taken at the client: the server answers after {first / 1e6:.1f} ms, and the client after "
-            f"{second / 1e6:.1f} ms; capture at the client"
-        )
 
 
 def _check_whole(of: Recorded) -> None:

@@ -41,7 +41,7 @@ _BROWSER = Reason(Why.BROWSER, "http_requests")
 _LOADS = Reason(Why.BROWSER, "page_events")
 _LATER_PAGE = Reason(Why.LATER_REQUEST, "http_requests")
 _NOT_TOLD_PAGE = Reason(Why.UNEXPLAINED, "http_requests")
-_NEVER_AWAITED = frozenset(
+NEVER_AWAITED = frozenset(
     {"fetch", "xhr", "other", "ping", "beacon", "preflight", "prefetch", "eventsource", "websocket", "manifest"}
 )
 """Types of requests that a load event does not wait for (HTML, section 13.2.7), in the browser's words."""
@@ -94,7 +94,7 @@ class _BrowserAccount:
 
     def awaited(self, load: Load) -> bool:
         """True if the load event waits for an object."""
-        return self.types.get(load.url, "other") not in _NEVER_AWAITED
+        return self.types.get(load.url, "other") not in NEVER_AWAITED
 
     def prompt(self, chain: Chain, load: Load, by_ns: int) -> Prompt | None:
         """Prompt of an object's request, or of its connection, by an instant; None of the document."""

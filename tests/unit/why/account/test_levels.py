@@ -269,6 +269,6 @@ def test_real_trials_of_a_busy_machine_agree(tmp_path: Path) -> None:
     lines, beyond = in_lines(found := levels_of_study(tmp_path))
     assert not beyond, "\n".join(lines)
     levels = {one.level for each in found.values() for one in each if isinstance(one, Compared)}
-    assert levels == {Level.E2, Level.E3, Level.E4}
+    assert levels == {Level.E2, Level.E3, Level.E4, Level.E5}
     assert "not compared" not in "\n".join(lines)
     assert "1 of 3 trials are not compared" in "\n".join(in_lines({**found, "page": []})[0])
