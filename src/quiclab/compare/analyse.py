@@ -224,7 +224,7 @@ def arm_in_cell(study: Study, arm: str, attempts: pl.DataFrame, metric: Metric) 
             row["status"],
             _finite(row["value"]) if row["status"] == "verified" else None,
             row["reason"] or "",
-            began_utc=row["began_utc"] or "",
+            began_utc=row.get("began_utc") or "",
         )
         for row in last.iter_rows(named=True)
     ]

@@ -37,9 +37,8 @@ TRIALS = {
     "position": pl.Int64,
     "status": pl.String,
     "reason": pl.String,
-    "began_utc": pl.String,
 }
-_LATER = frozenset({"began_utc"})
+_TOLD_LATER = {"began_utc": pl.String}
 """Columns that tables of earlier versions do not have, without any harm but an order by number."""
 METRICS = {
     "trial_id": pl.String,
@@ -74,7 +73,7 @@ class Study:
     resolved: dict[str, object]
     """The resolved spec, with all members."""
     trials: pl.DataFrame
-    """One row per attempt, columns of `TRIALS`."""
+    """One row per attempt, columns of `TRIALS`, and since when it ran where that is told."""
     metrics: pl.DataFrame
     """One row per trial and metric, columns of `METRICS`."""
     missing: tuple[str, ...]
@@ -151,7 +150,7 @@ def read_study(directory: Path) -> Study:
     return Study(
         directory,
         resolved,
-        read_table(directory / "tables" / "trials.parquet", TRIALS, missing),
+        read_table(directory / "tables" / "trials.parquet", TRIALS | _TOLD_LATER, missing),
         read_table(directory / "metrics.parquet", METRICS, missing),
         tuple(missing),
     )
@@ -163,7 +162,7 @@ def read_table(path: Path, columns: Columns, missing: list[str]) -> pl.DataFrame
         with open_own(path) as file:
             frame = pl.read_parquet(file)
         absent = [name for name in columns if name not in frame.columns]
-        if told := [name for name in absent if name not in _LATER]:
+        if told := [name for name in absent if name not in _TOLD_LATER]:
             missing.append(f"{_short_path(path)} has no column {', '.join(told)}.")
         return frame.select(
             (pl.lit(None) if name in absent else pl.col(name)).cast(dtype, strict=False).alias(name)

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from quiclab.evidence.metrics import Unknown
+from quiclab.why.account.answer_by_size import asked, guessed
 from quiclab.why.account.one_end import Instant
-from quiclab.why.account.one_recording import _asked, _guessed
 
 _MS = 1_000_000
 _BODY = [(70.0, 1200, True), (71.0, 1200, True), (72.0, 1200, True), (73.0, 300, True)]
@@ -31,7 +31,7 @@ def _begins(*before: tuple[float, int, bool], transport: str = "quic") -> float:
     )
     up = pl.DataFrame({"time_ns": [90 * _MS], "flags": [1]})
     recorded = cast(Any, SimpleNamespace(transport=transport, down=down, up=up))
-    return _guessed(recorded, Instant.exactly(50 * _MS))[0] / _MS
+    return guessed(recorded, Instant.exactly(50 * _MS))[0] / _MS
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_what_a_network_card_put_together_is_no_measure_of_a_full_packet() -> No
     )
     up = pl.DataFrame({"time_ns": [90 * _MS], "flags": [1]})
     recorded = cast(Any, SimpleNamespace(transport="tcp", down=down, up=up))
-    assert _guessed(recorded, Instant.exactly(50 * _MS))[0] == 60 * _MS
+    assert guessed(recorded, Instant.exactly(50 * _MS))[0] == 60 * _MS
 
 
 def _closed(up: tuple[float, ...], late: float, ends: float) -> bool:
@@ -89,7 +89,7 @@ def _closed(up: tuple[float, ...], late: float, ends: float) -> bool:
     tables = {"ip_packets": ip_packets}
     recorded = cast(Any, SimpleNamespace(transport="quic", down=down, up=sent, packets=packets, tables=tables))
     try:
-        begin, last, _ = _guessed(recorded, Instant.exactly(50 * _MS))
+        begin, last, _ = guessed(recorded, Instant.exactly(50 * _MS))
     except Unknown:
         return False
     assert (begin, last.at_ns) == (70 * _MS, 73 * _MS)
@@ -109,5 +109,5 @@ def test_a_request_may_be_in_any_packet_that_leaves_with_the_first() -> None:
     """Three leave within 1 ms; of two that are further apart it may be the second."""
     for sent, last in (((10.0, 10.2, 10.4, 30.0), 10.4), ((10.0, 15.0, 30.0), 15.0), ((10.0,), 10.0)):
         up = pl.DataFrame({"time_ns": [round(at * _MS) for at in sent], "app": True})
-        found = _asked(cast(Any, SimpleNamespace(transport="quic", opened=False, up=up)))
+        found = asked(cast(Any, SimpleNamespace(transport="quic", opened=False, up=up)))
         assert found == Instant(10 * _MS, 10 * _MS, round(last * _MS))
