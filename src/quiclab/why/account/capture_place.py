@@ -138,20 +138,32 @@ def _place_by_handshake(of: Recorded) -> CapturePlace | None:
 
 
 def _first_after(of: Recorded, came_ns: int) -> int:
-    """Time from the server's first packet to the client's first acknowledgment of one, or to its next packet."""
+    """Time to the client's first acknowledgment of a packet of the server's, or to its next packet, from what it can
+    answer: not from packets after which the server had repeated itself, as where what it sent first is lost."""
     acks = of.table("acks")
     told = acks.filter(pl.col("direction") == "up") if "direction" in acks.columns else acks
     first = told["time_ns"].min() if told.height else None
     if not isinstance(first, int):
         first = of.up.filter(pl.col("time_ns") > came_ns)["time_ns"].min()
-    return first - came_ns if isinstance(first, int) else NEVER
+    return first - _together(of.down, first) if isinstance(first, int) else NEVER
+
+
+def _together(down: pl.DataFrame, until_ns: int) -> int:
+    """Begin of the last packets of the server before an instant that came without a silence between them."""
+    before = down.filter(pl.col("time_ns") < until_ns)["time_ns"]
+    begins = before.filter(before.diff().fill_null(NEVER) > _SILENT_NS)
+    return int(begins[-1]) if len(begins) else until_ns
 
 
 def _handshake_ns(of: Recorded) -> list[int]:
-    """Time from the server's first Handshake packet to the client's; nothing where there is none."""
+    """Time from the server's first Handshake packet, or its last repetition, to the client's; nothing where there is
+    none."""
     rows = of.table("packets").filter(packet_type="handshake")
-    first = [rows.filter(direction=way)["time_ns"].min() for way in ("down", "up")]
-    return [first[1] - first[0]] if isinstance(first[0], int) and isinstance(first[1], int) else []
+    own = rows.filter(direction="up")["time_ns"].min()
+    theirs = rows.filter(direction="down").sort("time_ns")
+    if not isinstance(own, int) or theirs.filter(pl.col("time_ns") < own).is_empty():
+        return []
+    return [own - _together(theirs, own)]
 
 
 def _after_silence_ns(of: Recorded, client_ns: int) -> int:
