@@ -51,12 +51,14 @@ KEPT = (
     "tables/account/*.parquet",
     "tables/account_totals/*.parquet",
     "tables/mechanism_facts/*.parquet",
+    "tables/predicted_effects/*.parquet",
 )
 KEPT_OF_QUESTION = (
     "sequential.json",
     "looks.jsonl",
     "tables/account_totals/*.parquet",
     "tables/mechanism_facts/*.parquet",
+    "tables/predicted_effects/*.parquet",
 )
 """More of the tutorial's study: when it was decided, and what its causes are told by."""
 KEPT_OF_TRIAL = ("version", "trial_id", "started_utc", "time_ns")

@@ -41,13 +41,14 @@ def remedy(study: Study, directory: Path, explanation: Explanation | None) -> st
 
 
 def _to_try(plan: Plan) -> str:
-    from quiclab.report.words.confirmation import in_ms, setting
+    from quiclab.report.words.confirmation import in_ms, setting, would_go
 
     declared = plan.declared
     where = "over the path" if declared.is_of_path else f"in {declared.arm}"
     written = f" ({'; '.join(plan.own_words)})" if plan.own_words else ""
+    goes = f"; {would_go(declared)}" if declared.replaced_ms else ""
     more = f"more than {declared.other}" if declared.equal else f"of {in_ms(declared.total_ms)}"
     return (
         f"{setting(declared)} {where}{written}. {plan.gain} It is for {plan.title}, which takes "
-        f"{in_ms(declared.predicted.ms)} {more} in the median trial."
+        f"{in_ms(declared.share_ms)} {more} in the median trial{goes}."
     )

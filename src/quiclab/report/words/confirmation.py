@@ -54,10 +54,13 @@ def declaration(declared: Declared, title: str) -> list[str]:
     roles = _roles(declared)
     width = max(len(role) for role, _ in roles)
     share = (
-        f"takes {in_ms(predicted.ms)} more in {declared.arm} than in {declared.other}, of {in_ms(declared.total_ms)}"
+        f"takes {in_ms(declared.share_ms)} more in {declared.arm} than in {declared.other}, of "
+        f"{in_ms(declared.total_ms)}"
         if declared.equal
-        else f"has a share of {in_ms(predicted.ms)} in the {in_ms(declared.total_ms)} of {declared.arm}"
+        else f"has a share of {in_ms(declared.share_ms)} in the {in_ms(declared.total_ms)} of {declared.arm}"
     )
+    if declared.replaced_ms:
+        share += f"; {would_go(declared)}"
     return [
         f"{declared.cell}: {title} ({declared.mechanism}) {share} (medians; "
         f"{span(predicted.low_ms, predicted.high_ms)} in {blocks}, at {number_text.level(predicted.confidence)}).",
@@ -191,6 +194,11 @@ def _is_condition(declared: Declared, judgement: Judgement) -> bool:
     return judgement.verdict is Verdict.CONDITION or (declared.is_of_path and judgement.verdict is Verdict.CONFIRMED)
 
 
+def would_go(declared: Declared) -> str:
+    """Say how much of a share is predicted to go, where another limit would hold next."""
+    return f"by its records {in_ms(declared.predicted.ms)} of it would go, as another limit would hold next"
+
+
 def _headline(declared: Declared, judgement: Judgement, title: str) -> str:
     effect = judgement.effects[0]
     blocks = number_text.counted(judgement.blocks, "block")
@@ -203,12 +211,12 @@ def _headline(declared: Declared, judgement: Judgement, title: str) -> str:
     if judgement.verdict is Verdict.CONFIRMED and declared.equal:
         return (
             f"Confirmed: with as much of {title} as {declared.other} has, {where} takes {_less(effect)}, in {blocks}; "
-            f"it had {in_ms(declared.predicted.ms)} more of it."
+            f"it had {in_ms(declared.share_ms)} more of it."
         )
     if judgement.verdict is Verdict.CONFIRMED:
         return (
             f"Confirmed: without {title}, {where} takes {_less(effect)}, in {blocks}; its share of the account "
-            f"was {in_ms(declared.predicted.ms)}."
+            f"was {in_ms(declared.share_ms)}."
         )
     if judgement.verdict is Verdict.REJECTED:
         return (

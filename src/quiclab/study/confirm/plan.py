@@ -217,6 +217,8 @@ def _not_predicted(suspect: Suspect) -> str | None:
     predicted = suspect.predicted
     if predicted.blocks < LEAST_BLOCKS:
         return f"{suspect.cause}: {predicted.blocks} stored blocks predict nothing; {LEAST_BLOCKS} are the least"
+    if predicted.low_ms <= 0 < suspect.replaced_ms > predicted.ms:
+        return f"{suspect.cause}: by its records nothing is sure to go without it, as another limit would hold next"
     if predicted.ms <= 0:
         shown = f"{suspect.present_in} of {predicted.blocks} blocks"
         return f"{suspect.cause}: only {shown} have it, so that its median time is 0 and nothing is predicted"

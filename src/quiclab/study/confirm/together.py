@@ -89,8 +89,8 @@ def plan_together(asked: Asked, causes: Sequence[str], study: Study) -> PlanToge
             seed=seed,
             total_ms=times.total_ms[first.arm],
             settings={cause: (change.table, change.key, change.value) for cause, change in changes.items()},
-            predicted={cause: each.predicted for cause, each in found.items()},
-            tolerance_ms={cause: tolerance_of(each.predicted) for cause, each in found.items()},
+            predicted={cause: each.share for cause, each in found.items()},
+            tolerance_ms={cause: tolerance_of(each.share) for cause, each in found.items()},
             places={joined(gone): TrialPlace(asked.cell, _arm(changes, gone)) for gone in combinations_of(list(found))},
             spec_sha256=hashlib.sha256(spec.encode()).hexdigest(),
         )
@@ -112,7 +112,7 @@ def beside(asked: Asked, study: Study, cause: str) -> str | None:
     shown = [each for each in suspects(open_study(asked.study), asked.cell, arms, study.alpha) if each.cause in BY_NAME]
     first = suspect_named(shown, cause, asked.cell)
     cell = cell_with(study, asked.study, names, first)
-    others = [each.cause for each in shown if each.arm == first.arm and each.predicted.ms > 0 and each.cause != cause]
+    others = [each.cause for each in shown if each.arm == first.arm and each.share.ms > 0 and each.cause != cause]
     return next((other for other in others if _is_possible(cell, cause, other)), None)
 
 

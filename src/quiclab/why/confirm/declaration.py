@@ -118,6 +118,12 @@ class Declared:
     it."""
 
     @property
+    def share_ms(self) -> float:
+        """Median of the mechanism's time, or of what the arm has more of it: what goes, and what another limit takes in
+        its place."""
+        return self.predicted.ms + self.replaced_ms
+
+    @property
     def mechanism(self) -> str:
         """Name of the mechanism in this version: `cause` stays as it was declared, since it is hashed."""
         return current_name(self.cause)

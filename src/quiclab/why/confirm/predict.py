@@ -36,6 +36,8 @@ class Suspect:
     arm: str
     other: str
     predicted: Predicted
+    share: Predicted
+    """Its time in the account of `arm`."""
     more_ms: float
     """Median of its time in `arm`, less that in `other`."""
     present_in: int
@@ -140,14 +142,15 @@ def _suspect(
     own = times[has] if times[has] is not None else times[1 - has]
     if own is None:
         return None
-    predicted, replaced_ms = _predicted(own, alpha), 0.0
+    share = _predicted(own, alpha)
+    predicted, replaced_ms = share, 0.0
     effect = predicted_in(effects[has], name, alpha)
     if effect is not None:
         gone = effect.gone
         replaced_ms = max(0.0, predicted.ms - gone.middle_ms) if effect.next_why is not None else 0.0
         predicted = Predicted(gone.middle_ms, gone.low_ms, gone.high_ms, gone.confidence, gone.trials)
     more_ms, present_in = medians[has] - medians[1 - has], int((own > 0).sum())
-    return Suspect(name, arms[has], arms[1 - has], predicted, more_ms, present_in, replaced_ms)
+    return Suspect(name, arms[has], arms[1 - has], predicted, share, more_ms, present_in, replaced_ms)
 
 
 def cell_times(study: OpenedStudy, cell: str, arms: tuple[str, str]) -> CellTimes:
