@@ -37,7 +37,7 @@ class Suspect:
     other: str
     predicted: Predicted
     share: Predicted
-    """Its time in the account of `arm`."""
+    """Time of it in the account of `arm`."""
     more_ms: float
     """Median of its time in `arm`, less that in `other`."""
     present_in: int
