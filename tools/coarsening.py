@@ -83,6 +83,9 @@ def coarsening(trial_dir: Path, evidence: Evidence) -> list[Compared | Refused]:
         except Unknown as unknown:
             found.append(Refused(level, str(unknown)))
             continue
+        if level is Level.E5 and alone.level is not level:  # too near the client to be told from its own
+            found.append(Refused(level, "it counts as the client's own: a program answers as late as from there"))
+            continue
         # A capture of headers is one without keys.
         late_ms = _late_ms(evidence, alone.level)
         changes_ms = slower_ms + jitter_ms * (1 + len(alone.waits.ms))  # each run of packets has its own delay
