@@ -30,6 +30,8 @@ from quiclab.why.account.transfer import Transfer
 
 _TOGETHER_NS = 50_000
 """Distance up to which a packet follows the one before at once."""
+_MOST_PACKETS = 10_000
+"""Packets of the bodies up to which a transfer is evaluated: each is judged by all records, which takes seconds."""
 _SENT_ON_ITS_OWN = (Before.SENDING, Before.DATA)
 _NO_WAIT = (Why.LINK_BUSY, Why.LAST_FLIGHT, Why.REQUEST)
 _PACES = (*UNIONS[Why.PACING_OR_PROGRAM], Why.PACING_OR_PROGRAM)
@@ -240,6 +242,8 @@ def graph_of(of: Transfer, account: pl.DataFrame) -> Graph:
     path, judge = of.path, of.judge
     if not isinstance(judge, Judge) or path.shared or path.origin is not None or path.siblings:
         raise Unknown("only one connection by itself, without a proxy, is evaluated again")
+    if of.completing - of.first >= _MOST_PACKETS:
+        raise Unknown(f"only transfers of up to {_MOST_PACKETS} packets are evaluated again")
     if path.ahead.forks or path.up.forks or path.down.forks:
         raise Unknown("only links in a row are evaluated again")
     waits = list(_waits(account))

@@ -108,5 +108,12 @@ def test_no_prediction_for_what_a_loss_left_of_the_window() -> None:
     assert "loss_on_the_path" not in _effects(run)["mechanism"].to_list()
 
 
+def test_long_transfers_are_not_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = _run({"receive_window": 20 * 1448})
+    assert not _effects(run).is_empty()
+    monkeypatch.setattr("quiclab.why.prediction.conditions._MOST_PACKETS", 100)
+    assert _effects(run).is_empty()
+
+
 def test_no_prediction_beside_another_flow() -> None:
     assert _effects(_run({"other_rate": 8_000_000})).is_empty()
