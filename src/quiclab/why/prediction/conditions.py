@@ -173,7 +173,9 @@ class Graph:
             needed.append((Why.SLOW_START, self._needed_of_window(offset, sent_ns, window, without)))
         if self.largest_bytes is not None and LARGEST_WINDOW not in without:
             needed.append((Why.WINDOW, offset - self.largest_bytes))
-        size = self.judge.buffer.sizes.get(content.stream) if content.stream is not None else None
+        # Credit that is used up leaves the same plateau of unacknowledged bytes as a buffer: waits tell them apart.
+        told = content.stream is not None and any(each.why is Why.SEND_BUFFER for each in self.waits)
+        size = self.judge.buffer.sizes.get(content.stream or 0) if told else None
         if size is not None:
             needed.append((Why.SEND_BUFFER, offset - size))
         room = self._receive_window.by(sent_ns)
