@@ -38,9 +38,15 @@ _ONE: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "initial window": ({"initial_window": 4}, {"initial_window": 64}, "slow_start"),
     "slow start left early": ({"threshold": 20}, {"threshold": None}, "slow_start_left_without_loss"),
     "credit that looks like a buffer": (
-        {"protocol": "h3", "stream_window": 60_000, "body_bytes": 900_000, "delay_ns": 25 * _MS},
-        {"stream_window": None},
-        "stream_flow_control_limited",
+        {
+            "protocol": "h3",
+            "receive_window": 23_168,
+            "body_bytes": 797_643,
+            "rate_down": 12_577_691,
+            "delay_ns": 10_112_114,
+        },
+        {"receive_window": None},
+        "connection_flow_control_limited",
     ),
     "last packet lost": ({"drop_down": [278]}, {"drop_down": []}, "retransmission_timeout"),
     "long certificate": ({"protocol": "h3", "flight_bytes": 8_000}, {"flight_bytes": 1_200}, "amplification_limit"),
