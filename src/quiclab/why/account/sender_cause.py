@@ -84,6 +84,8 @@ class Judge:
         `idle_from_ns`."""
         ahead = self.path.ahead
         sent_ns = ahead.arrival[position]
+        if sent_ns <= idle_from_ns:  # over links in a row it had left before: what counts is the wait before that
+            idle_from_ns = min(idle_from_ns, self._data_before(position))
         came = self._came.last_came(sent_ns)
         came_ns = None if came is None else self._came.written[came]
         if self.answers_ns is not None and sent_ns <= self.answers_ns:
