@@ -24,6 +24,17 @@ name = "core"
 rate = "50 Mbit/s"
 delay = "8 ms"
 """
+_FAR_LINKS = """
+[[path.link]]
+name = "access"
+rate = "20 Mbit/s"
+delay = "10 ms"
+
+[[path.link]]
+name = "core"
+rate = "100 Mbit/s"
+delay = "30 ms"
+"""
 _FAIR = 'rate = "10 Mbit/s"\ndelay = "10 ms"\nqueue = "300 packets"\naqm = "fq_codel"'
 _UDP = 'competition = { start = "100 ms", background = [{ kind = "udp", rate = "8 Mbit/s" }] }'
 
@@ -32,9 +43,8 @@ def _arm(protocol: str) -> str:
     return f'protocol = "{protocol}"\nclient = "curl-cffi"\nserver = "caddy"'
 
 
-def _run(folder: Path, path: str, workload: str = "") -> dict[str, pl.DataFrame]:
-    arms = {"h2": _arm("h2"), "h3": _arm("h3")}
-    text = spec_text(arms, "400 KB", path=path, workload=workload)
+def _run(folder: Path, path: str, workload: str = "", arms: dict[str, str] | None = None) -> dict[str, pl.DataFrame]:
+    text = spec_text(arms or {"h2": _arm("h2"), "h3": _arm("h3")}, "400 KB", path=path, workload=workload)
     spec = folder / "spec.toml"
     spec.write_text(text.replace('rate = "50 Mbit/s"\ndelay = "10 ms"\n', "", 1))
     done = quiclab("run", main_only(spec), "--out", folder / "study", "--no-report")
@@ -51,6 +61,18 @@ def test_the_slow_link_of_two_is_the_bottleneck(tmp_path: Path) -> None:
         assert 320 < ms["raw/link.qplog"] < 400
         assert ms.get("raw/link-2.qplog", 0) < 0.1 * ms["raw/link.qplog"]
         assert sums_ms(edges, "what")["propagation_up"] > 19  # both links, in QUIC twice, in TCP three times
+
+
+def test_a_small_receive_window_holds_over_both_links(tmp_path: Path) -> None:
+    """Packets have left the server, and wait in no queue, when the client's link begins to be idle: the wait before
+    they left is the window's, and not slow start's, whose window has half of its room free."""
+    small = 'tcp = { congestion_control = "cubic", receive_buffer = ["4096 B", "65536 B", "65536 B"] }'
+    (edges,) = _run(tmp_path, _FAR_LINKS, arms={"h2": f"{_arm('h2')}\n{small}"}).values()
+    ms = sums_ms(edges, "why")
+    assert ms["receive_window"] > 2 * ms["slow_start"] > 0
+    begun = edges.filter(why="receive_window")["from_ns"].min()
+    later = sums_ms(edges.filter(pl.col("from_ns") > begun), "why")
+    assert later.get("slow_start", 0) < 0.05 * later["receive_window"]
 
 
 @pytest.mark.nightly
