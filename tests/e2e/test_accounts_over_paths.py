@@ -43,8 +43,10 @@ def _arm(protocol: str) -> str:
     return f'protocol = "{protocol}"\nclient = "curl-cffi"\nserver = "caddy"'
 
 
-def _run(folder: Path, path: str, workload: str = "", arms: dict[str, str] | None = None) -> dict[str, pl.DataFrame]:
-    text = spec_text(arms or {"h2": _arm("h2"), "h3": _arm("h3")}, "400 KB", path=path, workload=workload)
+def _run(
+    folder: Path, path: str, workload: str = "", arms: dict[str, str] | None = None, size: str = "400 KB"
+) -> dict[str, pl.DataFrame]:
+    text = spec_text(arms or {"h2": _arm("h2"), "h3": _arm("h3")}, size, path=path, workload=workload)
     spec = folder / "spec.toml"
     spec.write_text(text.replace('rate = "50 Mbit/s"\ndelay = "10 ms"\n', "", 1))
     done = quiclab("run", main_only(spec), "--out", folder / "study", "--no-report")
@@ -67,7 +69,7 @@ def test_a_small_receive_window_holds_over_both_links(tmp_path: Path) -> None:
     """Packets have left the server, and wait in no queue, when the client's link begins to be idle: the wait before
     they left is the window's, and not slow start's, whose window has half of its room free."""
     small = 'tcp = { congestion_control = "cubic", receive_buffer = ["4096 B", "65536 B", "65536 B"] }'
-    (edges,) = _run(tmp_path, _FAR_LINKS, arms={"h2": f"{_arm('h2')}\n{small}"}).values()
+    (edges,) = _run(tmp_path, _FAR_LINKS, arms={"h2": f"{_arm('h2')}\n{small}"}, size="1 MB").values()
     ms = sums_ms(edges, "why")
     assert ms["receive_window"] > 2 * ms["slow_start"] > 0
     begun = edges.filter(why="receive_window")["from_ns"].min()
