@@ -23,6 +23,8 @@ from quiclab.why.causes import Status, Verdict
 from quiclab.why.confirm.records import Confirmation
 from quiclab.why.explanation import DifferencePart, Explanation, readable_explanations
 from quiclab.why.mechanisms import BY_NAME
+from quiclab.why.prediction.conditions import SLOW_START
+from quiclab.why.prediction.effects import LARGE_INITIAL_WINDOW
 from quiclab.why.prediction.in_arm import Range
 
 _MOST = 3
@@ -235,13 +237,20 @@ def _without(verdict: Verdict, explanation: Explanation) -> str:
     )
     if effect is None or (effect.next_why is None and effect.gone.low_ms <= took_ms <= effect.gone.high_ms):
         return ""
-    told = f" Without it {arm} would take {_range_text(effect.gone)} less, by its records"
+    told = f" {_absent(verdict)} {arm} would take {_range_text(effect.gone)} less, by its records"
     if effect.next_why is None:
         return f"{told}."
     following = effect.next.title if effect.next is not None else effect.next_why.heading
     both = effect.gone_of_both
     beside = f" (without both: {_range_text(both)} less)" if both is not None else ""
     return f"{told}: {following} would hold it back next{beside}."
+
+
+def _absent(verdict: Verdict) -> str:
+    """Say what the prediction leaves out. A transfer without slow start is one with a large window to begin with."""
+    packets = LARGE_INITIAL_WINDOW
+    slow_start = verdict.mechanism is not None and verdict.mechanism.name == SLOW_START
+    return f"With an initial window of {packets} packets" if slow_start else "Without it"
 
 
 def _range_text(gone: Range) -> str:

@@ -93,7 +93,9 @@ def evidence(name: str, account: OneEnd) -> str:
     round_trip = seen.round_trip_ns / 1e6
     long = account.long_waits_ms
     silent = "packets came in bunches, which show no rate of the path"
-    if not seen.rate_is_shown:
+    if not seen.rate_is_shown and seen.between is None:
+        silent = "the log has no packets, by which alone a rate of the path shows"
+    elif not seen.rate_is_shown:
         silent = "packets may have waited behind the capture, so that they show no rate of the path"
     rate = f"the path served at {number_text.quantity(account.rate_bit_per_s, 'bit/s')}"
     # A program logs a packet when it reads it, and takes time to answer one of QUIC.

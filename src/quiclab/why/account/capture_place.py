@@ -125,7 +125,7 @@ def _place_by_handshake(of: Recorded) -> CapturePlace | None:
     came_ns = int(of.down["time_ns"][0])
     sent_ns = of.up.filter(pl.col("time_ns") <= came_ns)["time_ns"].max()
     server_ns = came_ns - (sent_ns if isinstance(sent_ns, int) else came_ns)
-    client_ns = min(_first_after(of, came_ns), *_handshake_ns(of))
+    client_ns = min([_first_after(of, came_ns), *_handshake_ns(of)])
     at_end_ns = _AT_ITS_END_NS["quic"]
     least_ns = client_ns - at_end_ns
     if client_ns > at_end_ns and server_ns > _AT_ONCE * client_ns:

@@ -113,7 +113,7 @@ class Seen:
     zero_early_ns: int = 0
     """Time by which the client's first packet may have left earlier than the others tell."""
     rate_is_shown: bool = True
-    """False where packets may wait beyond the recording, so that their times show no rate of the path."""
+    """False where packets may wait beyond the recording, or it has none, so that no times show a rate of the path."""
 
     @property
     def answer_bytes(self) -> int:

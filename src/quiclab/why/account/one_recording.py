@@ -260,4 +260,5 @@ def seen_by_browser(tables: Tables, request: Request | None = None) -> Seen:
         request,
         answer_bytes(tables, request, told["headers_ns"], told["last_byte_ns"]) if request else ALONE,
         (Instant.exactly(asked_ns), max(asked_ns, told["send_start_ns"])) if waited else None,
+        rate_is_shown=False,  # frames of HTTP are there when a program has read them
     )

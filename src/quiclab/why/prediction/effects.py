@@ -20,7 +20,7 @@ from quiclab.model.tables import TABLES
 from quiclab.why.account.edges import PROMPT_NS
 from quiclab.why.account.transfer import over_several, transfer_of
 from quiclab.why.mechanisms import BY_NAME
-from quiclab.why.prediction.conditions import OF_LIMIT, Graph, graph_of
+from quiclab.why.prediction.conditions import OF_LIMIT, SLOW_START, Graph, graph_of
 from quiclab.why.prediction.evaluation import Evaluation, evaluation
 
 _BEFORE = (
@@ -38,6 +38,8 @@ its next loss by its own overshoot, for one."""
 _NOT_EVALUATED = "delayed_acknowledgment"
 """Mechanism whose edges have these reasons, and which the records do not tell what would be without: an acknowledgment
 for many packets does not say what those for fewer would have let go."""
+LARGE_INITIAL_WINDOW = next(each.value for each in BY_NAME[SLOW_START].settings if isinstance(each.value, int))
+"""Packets of the first window with which slow start counts as gone: the value of the setting that takes it away."""
 _APART = 2
 """Full packets by which a receiver's acknowledgments lie apart (RFC 5681 section 4.2, RFC 9000 section 13.2.2): no
 limit is known to less."""
@@ -139,10 +141,8 @@ def _effect(graph: Graph, observed: Evaluation, without: frozenset[str], before_
 def _first_windows(graph: Graph, without: frozenset[str]) -> list[float | None]:
     """Windows to begin with: the sender's own, less and more by what acknowledgments lie apart; without slow start the
     one that takes it away."""
-    slow_start = BY_NAME["slow_start"]
-    if slow_start.name in without:
-        packets = next(each.value for each in slow_start.settings if isinstance(each.value, int))
-        return [packets * graph.packet_bytes]
+    if SLOW_START in without:
+        return [LARGE_INITIAL_WINDOW * graph.packet_bytes]
     window = graph.initial_window
     if window is None:
         return [None]
