@@ -20,7 +20,7 @@ import polars as pl
 from quiclab.evidence.metrics import Unknown
 from quiclab.evidence.metrics.evidence import CAPTURES
 from quiclab.model.tables import Row
-from quiclab.why.account.recorded import Tables
+from quiclab.why.account.recorded import Tables, is_cut_short
 from quiclab.why.account.transfer import NEVER_AWAITED
 
 _ACCOUNTS = ("trace_events", "har", "netlog")
@@ -109,6 +109,8 @@ def page_load(tables: Tables, url: str | None = None) -> PageLoad:
     rows = told.filter(pl.col("time_ns") >= zero_ns).sort("time_ns", maintain_order=True)
     rows, captured = _as_captured(tables, rows)
     loaded_ns = _load_event(tables, source, frame, document)
+    if loaded_ns is None and is_cut_short(tables):
+        raise Unknown("its end is cut off, before the page had loaded: later objects may lack. Log until it has")
     done = [_Object(tables, row) for row in rows.drop_nulls(_INSTANTS).iter_rows(named=True)]
     awaited = [each for each in done if each.is_awaited and (loaded_ns is None or each.done_ns <= loaded_ns)]
     if not awaited:

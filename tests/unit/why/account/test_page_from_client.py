@@ -50,6 +50,7 @@ def _tables(*requests: dict[str, Any], events: tuple[tuple[str, float], ...] = (
         "http_requests": _table("http_requests", *requests),
         "http_frames": _table("http_frames"),
         "page_events": _table("page_events", *moments),
+        "decode_stats": _table("decode_stats"),
     }
 
 
@@ -111,6 +112,13 @@ def test_a_netlog_tells_neither_what_led_on_nor_the_load_event() -> None:
     assert _steps(load)[-3:] == [("not_told", 55, "i.png"), ("request", 15, "i.png"), ("answer", 30, "i.png")]
     assert load.total_ms == 190  # from 10 ms, when the document was asked for
     assert load.parts[PagePart.NOT_TOLD] == 55
+
+
+def test_a_log_that_is_cut_before_the_load_event_has_no_account() -> None:
+    cut = {"decode_stats": _table("decode_stats", {"source": "log", "name": "truncated_log"})}
+    with pytest.raises(Unknown, match="cut off"):
+        page_load(_tables(_DOCUMENT, _SCRIPT) | cut)
+    assert page_load(_tables(_DOCUMENT, _SCRIPT, events=_EVENTS) | cut).ends_with_load_event
 
 
 @pytest.mark.parametrize("late_ms", [-2.0, 0.0, 5.0])
