@@ -11,7 +11,7 @@ import polars as pl
 
 from quiclab import _core
 from quiclab.logs.decoders._api import Absent, Context, End, FileTables, Finding, Take
-from quiclab.model.errors import DecodeError
+from quiclab.logs.decoders._text import unread
 
 _LARGE_BYTES = 1 << 24
 """Size from which a second thread gains more than it costs: at 6 MB it saves a tenth of the time for a fifth more
@@ -84,4 +84,4 @@ def _errors(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:
-        raise DecodeError(f"cannot decode {path}: {error}", "the file is damaged, or of another format") from error
+        raise unread(path, error) from error

@@ -20,6 +20,13 @@ MAX_LINE = 1 << 20
 """Longest line: longer ones are no log's, so they are read in pieces of this length."""
 
 
+def unread(path: Path, error: Exception) -> DecodeError:
+    """The error about a file that cannot be read, with what to do."""
+    denied = "permission denied" in str(error).lower()
+    hint = "let this account read it" if denied else "the file is damaged, or of another format"
+    return DecodeError(f"cannot decode {path}: {error}", hint)
+
+
 @contextmanager
 def lines_of(path: Path) -> Iterator[Iterator[str]]:
     """The lines of a file, without their ends. Raises DecodeError if it cannot be read."""
@@ -27,7 +34,7 @@ def lines_of(path: Path) -> Iterator[Iterator[str]]:
         with opened(path) as plain, TextIOWrapper(plain, errors="replace") as text:
             yield _lines(text)
     except (OSError, EOFError, zlib.error) as error:
-        raise DecodeError(f"cannot decode {path}: {error}", "the file is damaged, or of another format") from error
+        raise unread(path, error) from error
 
 
 def read_json(text: str) -> Any:

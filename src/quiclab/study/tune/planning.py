@@ -39,9 +39,10 @@ def plan_tuning(request: TuneRequest, study: Study) -> TuningPlan:
     """Plan a search, without writing anything. Raises SpecError for another cell, arm or knob, for a cell that has not
     run, where nothing can be tried, and for minutes that are too few."""
     names = cell_of(study, request.cell)
-    unknown = [each for each in request.knobs if each not in {*KNOB_KEYS, *TCP_KEYS}]
+    known = list(dict.fromkeys((*KNOB_KEYS, *TCP_KEYS)))
+    unknown = [each for each in request.knobs if each not in known]
     if unknown:
-        raise SpecError(f"there is no knob {unknown[0]!r}", nearest(unknown[0], [*KNOB_KEYS, *TCP_KEYS], "there are"))
+        raise SpecError(f"there is no knob {unknown[0]!r}", nearest(unknown[0], known, "there are"))
     analysis = analyse_study(request.study)
     arm, why = _arm(request, analysis)
     _refuse_without_ratios(request.cell, analysis)

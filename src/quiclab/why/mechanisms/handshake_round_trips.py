@@ -13,7 +13,8 @@ from quiclab.why.mechanisms._trial import Trial
 
 def _claim(trial: Trial) -> Claim:
     edges = trial.why(*ROUND_TRIPS)
-    trips = int((edges & trial.what(What.PROPAGATION_UP)).sum())
+    ways = trial.account.filter(edges & trial.what(What.PROPAGATION_UP))["link"]
+    trips = int(ways.value_counts()["count"].max() or 0)  # type: ignore[arg-type]  # over links in a row one each
     return Claim(edges, (Fact("round_trips", trips, ""),) if trips else ())
 
 
