@@ -46,6 +46,7 @@ from quiclab.why.confirm.declaration import (  # fmt: skip
     TrialPlace,
 )
 from quiclab.why.confirm.judge import judge
+from quiclab.why.confirm.predict import without
 from quiclab.why.confirm.times import WHYS, Times
 from quiclab.why.mechanisms import BY_NAME, MECHANISMS, Mechanism, Setting, with_mechanisms
 from quiclab.why.prediction import predicted_effects
@@ -130,11 +131,7 @@ def confirmation_of(twin: Twin, plan: Plan, kind: str, told: ScoredVerdict, *, r
         return _not_run(plan, kind, mechanism, setting.key, right=right)
     predicted = Predicted(float(np.median(own)), found.low, found.high, found.confidence, own.size)
     effect = predicted_in([_effects(run, looked_for) for run in runs], mechanism.name, ALPHA)
-    replaced_ms = 0.0
-    if effect is not None:
-        gone = effect.gone
-        replaced_ms = max(0.0, predicted.ms - gone.middle_ms) if effect.next_why is not None else 0.0
-        predicted = Predicted(gone.middle_ms, gone.low_ms, gone.high_ms, gone.confidence, gone.trials)
+    predicted, replaced_ms = without(predicted, effect)
     known = setting.key in _OF_THE_PATH or not _can_be_given(setting.key, fast[0])
     if not known and not _given(setting.key, slow[0], fast[0]):
         return _not_run(plan, kind, mechanism, setting.key, right=right, verdict=SHARED)

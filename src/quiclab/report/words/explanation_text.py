@@ -248,9 +248,8 @@ def _without(verdict: Verdict, explanation: Explanation) -> str:
 
 def _absent(verdict: Verdict) -> str:
     """Say what the prediction leaves out. A transfer without slow start is one with a large window to begin with."""
-    packets = LARGE_INITIAL_WINDOW
     slow_start = verdict.mechanism is not None and verdict.mechanism.name == SLOW_START
-    return f"With an initial window of {packets} packets" if slow_start else "Without it"
+    return f"With an initial window of {LARGE_INITIAL_WINDOW} packets" if slow_start else "Without it"
 
 
 def _range_text(gone: Range) -> str:

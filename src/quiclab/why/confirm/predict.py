@@ -18,7 +18,7 @@ from quiclab.why.accounts import family
 from quiclab.why.cause_parts import known_of, parts_of
 from quiclab.why.confirm.declaration import TOLERANCE, Predicted
 from quiclab.why.confirm.times import effects_of_arm, mechanisms_in, pairs_in, times_of
-from quiclab.why.prediction.in_arm import TrialEffect, Without, predicted_in
+from quiclab.why.prediction.in_arm import PredictedEffect, TrialEffect, Without, predicted_in
 from quiclab.why.upstream import followers
 
 LEAST_BLOCKS = 3
@@ -130,6 +130,16 @@ def _predicted(own: FloatArray, alpha: float) -> Predicted:
     return Predicted(median, float(low), float(high), confidence, int(own.size))
 
 
+def without(share: Predicted, effect: PredictedEffect | None) -> tuple[Predicted, float]:
+    """Time that is predicted to go without a mechanism of this share, and time in whose place another limit is to hold,
+    in ms; the share itself where no trial's graph tells."""
+    if effect is None:
+        return share, 0.0
+    gone = effect.gone
+    replaced_ms = max(0.0, share.ms - gone.middle_ms) if effect.next_why is not None else 0.0
+    return Predicted(gone.middle_ms, gone.low_ms, gone.high_ms, gone.confidence, gone.trials), replaced_ms
+
+
 def _suspect(
     name: str,
     arms: tuple[str, str],
@@ -143,12 +153,7 @@ def _suspect(
     if own is None:
         return None
     share = _predicted(own, alpha)
-    predicted, replaced_ms = share, 0.0
-    effect = predicted_in(effects[has], name, alpha)
-    if effect is not None:
-        gone = effect.gone
-        replaced_ms = max(0.0, predicted.ms - gone.middle_ms) if effect.next_why is not None else 0.0
-        predicted = Predicted(gone.middle_ms, gone.low_ms, gone.high_ms, gone.confidence, gone.trials)
+    predicted, replaced_ms = without(share, predicted_in(effects[has], name, alpha))
     more_ms, present_in = medians[has] - medians[1 - has], int((own > 0).sum())
     return Suspect(name, arms[has], arms[1 - has], predicted, share, more_ms, present_in, replaced_ms)
 
