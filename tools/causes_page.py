@@ -68,6 +68,10 @@ def _section(of: Mechanism) -> str:
         numbers = [*of.follows.more, *of.follows.less]
         shown = " and ".join(name.replace("_", " ") for name in numbers)
         lines.append(f"* **Follows from** one of these, where the arms have as much of it ({shown}): {above}")
+    if of.divides is not None:
+        whole = ", ".join(f"[`{name}`]({name}.md)" for name in of.divides.mechanisms)
+        number = of.divides.by.replace("_", " ")
+        lines.append(f"* **Part of** these, and told apart where the arms differ in it ({number}): {whole}")
     lines += ["* **Taken away by**:", *map(_setting, of.settings)] if of.settings else ["* **Taken away by**: no key"]
     *former, _ = names_of(of.name)
     lines += [f"* **Called** `{name}` by earlier versions, a name that is still understood" for name in former]

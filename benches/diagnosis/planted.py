@@ -174,7 +174,7 @@ CAUSES = (
     Cause("loss", OF_A_LOSS, "loss", _loss),
     Cause("tail lost", ("tail_probe", "retransmission_timeout", "loss_timer"), "", _tail, drops_from_end=(1, 2)),
     Cause("handshake packet lost", ("handshake_packet_lost",), "", _set_up),
-    Cause("halving instead of 0.7", ("loss_on_the_path",), "congestion_control", _reno),
+    Cause("halving instead of 0.7", ("larger_window_reduction",), "congestion_control", _reno),
     Cause(
         "reordering taken for loss",
         ("reordering_taken_for_loss", "spurious_retransmission"),
@@ -226,6 +226,8 @@ OF_PROGRAMS = (
     Cause("no pacing", ("overshoot", *OF_A_LOSS[1:-1]), "pacing", _not_drawn),
     Cause("probes too early", ("spurious_probe", "spurious_retransmission"), "initial_rtt", _not_drawn),
     Cause("window reduced at every loss", ("reduced_in_recovery",), "", _not_drawn),
+    Cause("window reduced twice in one step", ("larger_window_reduction",), "", _not_drawn),
+    Cause("coarse timers", ("pacing",), "", _not_drawn),
     Cause("stream limit", ("stream_limit",), "max_streams", _not_drawn),
     Cause("HelloRetryRequest", ("hello_retry_request",), "groups", _not_drawn),
     Cause("TLS 1.2", ("handshake_round_trips",), "tls_version", _not_drawn),

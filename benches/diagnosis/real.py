@@ -195,6 +195,10 @@ def _cases() -> tuple[Real, ...]:
              proxy={"name": "envoy"}, objects={"direction": "upload"}),
         _tcp("haproxy-stream-credit", "stream credit", ("proxy", "stream_window", "64 KB"), "4 MB",
              proxy={"name": "haproxy"}, objects={"direction": "upload"}),
+        _quinn("quinn-reduced-twice", "window reduced twice in one step",
+               ("server", "name", "quinn-faulty-reduced-twice"), "quinn", path=_LOSES, size="2 MB"),
+        _quinn("quinn-coarse-timers", "coarse timers", ("server", "name", "quinn-faulty-coarse-timers"), "quinn",
+               size="1 MB"),
         _quinn("quinn-every-loss", "window reduced at every loss", ("server", "name", "quinn-faulty-every-loss"),
                "quinn", path={"queue": "0.25 bdp"}, size="1 MB"),
     )  # fmt: skip

@@ -39,6 +39,11 @@ pub struct ServerJob {
     /// A fault on purpose: each loss reduces the congestion window (`every_loss.rs`).
     #[serde(default)]
     pub every_loss_reduces: bool,
+    /// A fault on purpose: each reduction of the congestion window is applied twice (`twice_reduced.rs`).
+    #[serde(default)]
+    pub reduces_twice: bool,
+    /// A fault on purpose: timers expire at whole multiples of this alone (`coarse_timers.rs`).
+    pub timer_step_ns: Option<u64>,
     #[serde(flatten)]
     pub knobs: Knobs,
     #[serde(flatten)]

@@ -5,6 +5,7 @@
 //! quinn cannot do; in both cases one line on stdout says why.
 
 mod client;
+mod coarse_timers;
 mod congestion;
 mod every_loss;
 mod false_sample;
@@ -17,6 +18,7 @@ mod server;
 mod socket;
 mod tls;
 mod transport;
+mod twice_reduced;
 mod unmarked;
 
 use std::process::ExitCode;

@@ -11,7 +11,7 @@ use h3::error::StreamError;
 use h3::server::{RequestResolver, RequestStream};
 use http::{header, Method, Response};
 use quinn::{Connecting, Connection, ConnectionError};
-use quinn::{Endpoint, EndpointConfig, Incoming, ServerConfig, TokioRuntime, VarInt};
+use quinn::{Endpoint, EndpointConfig, Incoming, ServerConfig, VarInt};
 use stack_common::failure::Failure;
 use stack_common::files::Files;
 use stack_common::{http3, logs};
@@ -19,7 +19,7 @@ use tokio::signal::unix::{signal, SignalKind};
 
 use crate::job::{ServerJob, Trickle};
 use crate::transport::Faults;
-use crate::{false_sample, qlog, socket, tls, transport};
+use crate::{coarse_timers, false_sample, qlog, socket, tls, transport};
 
 /// Longest time in which open connections send their `CONNECTION_CLOSE`.
 const CLOSING: Duration = Duration::from_millis(100);
@@ -62,6 +62,7 @@ impl Site {
         let faults = Faults {
             false_sample,
             every_loss_reduces: job.every_loss_reduces,
+            reduces_twice: job.reduces_twice,
         };
         let transport = transport::transport(&job.knobs, None, faults);
         config.transport_config(Arc::new(transport));
@@ -98,11 +99,12 @@ async fn serve(site: Arc<Site>) -> Result<(), Failure> {
     let mut terminated = signal(SignalKind::terminate()).map_err(Failure::start)?;
     let socket = socket::bind(site.job.service.listen)?;
     let config = Some(site.config.clone());
+    let step = site.job.timer_step_ns.map(Duration::from_nanos);
     let endpoint = Endpoint::new_with_abstract_socket(
         EndpointConfig::default(),
         config,
         socket::for_quinn(socket, site.job.knobs.ecn).map_err(Failure::start)?,
-        Arc::new(TokioRuntime),
+        coarse_timers::runtime(step),
     )
     .map_err(Failure::start)?;
     loop {

@@ -9,7 +9,7 @@ use stack_common::job::Scheduler;
 
 use crate::knobs::{CongestionControl, Knobs, FIRST_PAYLOAD};
 use crate::qlog::{Events, Log};
-use crate::{congestion, every_loss, false_sample, reasons};
+use crate::{congestion, every_loss, false_sample, reasons, twice_reduced};
 
 /// quinn's own choice, named because a report must name it.
 const DEFAULT_CONGESTION_CONTROL: CongestionControl = CongestionControl::Cubic;
@@ -21,6 +21,8 @@ pub struct Faults {
     pub false_sample: Option<RttEstimator>,
     /// True if each loss reduces its window.
     pub every_loss_reduces: bool,
+    /// True if it applies each reduction twice.
+    pub reduces_twice: bool,
 }
 
 /// The congestion controller of a connection with these knobs.
@@ -57,6 +59,11 @@ fn sending(config: &mut TransportConfig, knobs: &Knobs, events: Option<Events>, 
     };
     let factory = if faults.every_loss_reduces {
         every_loss::counted(factory)
+    } else {
+        factory
+    };
+    let factory = if faults.reduces_twice {
+        twice_reduced::twice(factory)
     } else {
         factory
     };

@@ -88,6 +88,7 @@ def _parts(mechanism: Mechanism) -> list[tuple[str, list[str]]]:
         ),
         ("easily taken for", rivals),
         ("what may lie behind it", _upstream(mechanism)),
+        ("what it is a part of, where both arms have as much of it", _whole(mechanism)),
         ("what takes it away", settings or ["no setting of a program that quiclab knows"]),
         ("described in", [mechanism.source]),
     ]
@@ -98,3 +99,9 @@ def _upstream(mechanism: Mechanism) -> list[str]:
     from quiclab.why.mechanisms import BY_NAME
 
     return [BY_NAME[name].title for name in mechanism.follows.upstream] if mechanism.follows else []
+
+
+def _whole(mechanism: Mechanism) -> list[str]:
+    from quiclab.why.mechanisms import BY_NAME
+
+    return [BY_NAME[name].title for name in mechanism.divides.mechanisms] if mechanism.divides else []

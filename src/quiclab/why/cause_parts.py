@@ -13,7 +13,7 @@ from quiclab.compare.study_tables import OpenedStudy
 from quiclab.model.metric_scope import rows_for
 from quiclab.why.account import UNIONS, Why
 from quiclab.why.account_shares import WHYS, FloatArray, categories
-from quiclab.why.mechanisms import BY_NAME, MECHANISMS, TRIAL, Mechanism
+from quiclab.why.mechanisms import BY_NAME, MECHANISMS, PART_OF, TRIAL, Mechanism
 from quiclab.why.prediction.in_arm import TrialEffect, Without, effects_in
 
 Pair = tuple[str, str]
@@ -88,7 +88,7 @@ class Known:
     def facts_of(self, pairs: Sequence[Pair], name: str) -> tuple[FactOfArms, ...]:
         """Every number of a mechanism, or of the whole trials."""
         arms = [[self.facts.get(pair[arm], {}).get(name, {}) for pair in pairs] for arm in (0, 1)]
-        told = dict.fromkeys(fact for arm in arms for trial in arm for fact in trial if fact[0] != "time")
+        told = dict.fromkeys(fact for arm in arms for trial in arm for fact in trial if _is_shown(fact[0]))
         return tuple(FactOfArms(*fact, _mean(arms[0], fact), _mean(arms[1], fact)) for fact in told)
 
 
@@ -159,9 +159,16 @@ def _rivals(
     trials = [known.facts.get(trial, {}).get(TRIAL, {}) for pair in pairs for trial in pair]
 
     def excluded(mechanism: Mechanism) -> bool:
+        if mechanism.divides is not None:
+            return True
         return bool(mechanism.needs) and all(trial.get((mechanism.needs, "packets")) == 0 for trial in trials)
 
     return tuple(each for each in MECHANISMS if reasons.intersection(each.reasons) and not excluded(each))
+
+
+def _is_shown(fact: str) -> bool:
+    """True of a number beside the mechanism's time, which its verdict has."""
+    return fact != "time" and not fact.startswith(PART_OF)
 
 
 def _why_ms(of_trial: Mapping[Member, float], why: Why) -> float:

@@ -26,6 +26,7 @@ from quiclab.why.account_shares import FloatArray
 from quiclab.why.accounts import Step, family
 from quiclab.why.cause_parts import FactOfArms, Follower, Known, Pair, Part, parts_of
 from quiclab.why.confirm.records import Confirmation
+from quiclab.why.divided import divided
 from quiclab.why.fixed_counts import FixedCount, fixed_count
 from quiclab.why.mechanisms import LOST_ON_THE_PATH, SENT, TRIAL, Mechanism
 from quiclab.why.prediction.in_arm import PredictedEffect, predicted_in
@@ -195,6 +196,7 @@ def verdicts_of(known: Known, of: Sequence[Pair], alpha: float, *, foretold: boo
     pairs = [pair for pair in of if set(pair) <= known.ms.keys()]
     if not pairs:
         return ()
+    known = divided(known, pairs)
     parts = parts_of(known, pairs)
     steps = family([known.times(part, pairs) for part in parts], alpha)
     follow = followers(

@@ -23,6 +23,8 @@ pub struct Sample {
     pub clocks_ns: [u64; 3],
     /// Segments with payload that were sent.
     pub segments_sent: u64,
+    /// Segments that have come, as far as acknowledgments say.
+    pub delivered: u64,
 }
 
 /// The clocks (`tcp_chrono`) and the samples.
@@ -63,6 +65,7 @@ impl Kernel {
                 counts: [unacked, arrived, lost, again],
                 clocks_ns: self.clocks_ns,
                 segments_sent: sender.segments_sent,
+                delivered: sender.delivered,
             });
             self.next_ns += self.every_ns;
         }

@@ -102,6 +102,8 @@ pub struct Sender {
     pub timeouts: Vec<u64>,
     /// Segments with payload that were sent.
     pub segments_sent: u64,
+    /// Segments that acknowledgments, selective ones too, say have come.
+    pub delivered: u64,
     /// Instant at which the last of them was.
     sent_ns: u64,
 }
@@ -125,6 +127,7 @@ impl Sender {
             declared: Vec::new(),
             timeouts: Vec::new(),
             segments_sent: 0,
+            delivered: 0,
             sent_ns: 0,
         }
     }
@@ -185,6 +188,7 @@ impl Sender {
         while self.pieces.front().is_some_and(|piece| piece.end <= ack) {
             let piece = self.pieces.pop_front().expect("a first piece");
             fresh += 1;
+            self.delivered += u64::from(!piece.arrived);
             if !piece.again && !piece.arrived {
                 newest = Some(piece.sent_ns);
             }
@@ -193,9 +197,11 @@ impl Sender {
             self.sample(now - sent_ns);
         }
         for piece in &mut self.pieces {
-            piece.arrived |= sack
+            let told = sack
                 .iter()
                 .any(|&(from, until)| from <= piece.start && piece.end <= until);
+            self.delivered += u64::from(told && !piece.arrived);
+            piece.arrived |= told;
         }
         let advanced = ack > self.acknowledged;
         self.acknowledged = self.acknowledged.max(ack);

@@ -352,7 +352,7 @@ fn sampled(sample: &Sample) -> Value {
         "time_ns": sample.at_ns, "state": "ESTABLISHED", "ca_state": phase, "unacked": unacked,
         "sacked": sacked, "lost": lost, "retrans": retrans, "snd_cwnd": sample.window,
         "snd_ssthresh": sample.threshold.unwrap_or(UNSET), "notsent_bytes": sample.unsent,
-        "data_segs_out": sample.segments_sent, "busy_time_us": busy / 1000,
+        "data_segs_out": sample.segments_sent, "delivered": sample.delivered, "busy_time_us": busy / 1000,
         "rwnd_limited_us": receiver / 1000, "sndbuf_limited_us": buffer / 1000, "uncertainty_ns": 0,
     })
 }

@@ -32,8 +32,10 @@ from quiclab.lab.endpoints.servers.ngtcp2 import Ngtcp2Server
 from quiclab.lab.endpoints.servers.quic_go import QuicGoServer
 from quiclab.lab.endpoints.servers.quiche import QuicheServer
 from quiclab.lab.endpoints.servers.quinn import (
+    QuinnFaultyCoarseTimers,
     QuinnFaultyEveryLoss,
     QuinnFaultyInitialPto,
+    QuinnFaultyReducedTwice,
     QuinnFaultyRttSample,
     QuinnFaultyThreshold,
     QuinnFaultyTrickle,
@@ -57,6 +59,8 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     QuinnFaultyTrickle(),
     QuinnFaultyRttSample(),
     QuinnFaultyEveryLoss(),
+    QuinnFaultyReducedTwice(),
+    QuinnFaultyCoarseTimers(),
     AioquicFaultyImplicitAck(),
     CommandServer(),
     Envoy(),

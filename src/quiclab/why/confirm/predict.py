@@ -18,6 +18,7 @@ from quiclab.why.accounts import family
 from quiclab.why.cause_parts import known_of, parts_of
 from quiclab.why.confirm.declaration import TOLERANCE, Predicted
 from quiclab.why.confirm.times import effects_of_arm, mechanisms_in, pairs_in, times_of
+from quiclab.why.divided import divided
 from quiclab.why.prediction.in_arm import PredictedEffect, TrialEffect, Without, predicted_in
 from quiclab.why.upstream import followers
 
@@ -81,6 +82,7 @@ def following(study: OpenedStudy, cell: str, arms: tuple[str, str], alpha: float
     pairs = [] if known is None else [pair for pair in pairs_in(study, cell, arms) if set(pair) <= known.ms.keys()]
     if known is None or not pairs:
         return {}
+    known = divided(known, pairs)
     parts = parts_of(known, pairs)
     steps = family([known.times(part, pairs) for part in parts], alpha)
     found = followers(known, pairs, parts, {at: step for at, step in enumerate(steps) if step.differs(alpha)})

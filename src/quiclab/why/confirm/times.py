@@ -14,6 +14,7 @@ from quiclab.compare.study_tables import OpenedStudy
 from quiclab.model.errors import DecodeError
 from quiclab.why.account import Why
 from quiclab.why.account_shares import FloatArray
+from quiclab.why.mechanisms import BY_NAME, MECHANISMS
 from quiclab.why.prediction.in_arm import TrialEffect, Without, effects_in
 
 WHYS = tuple(Why)
@@ -65,7 +66,10 @@ def pairs_in(study: OpenedStudy, cell: str, arms: tuple[str, str]) -> list[tuple
 
 
 def mechanisms_in(study: OpenedStudy, cell: str, arm: str) -> dict[str, FloatArray]:
-    """Mechanism → its time in each verified trial of an arm that has an account, in ms."""
+    """Mechanism → its time in each verified trial of an arm that has an account, in ms.
+
+    One that is a part of others' time has it beside theirs.
+    """
     trials = [
         trial
         for (of, by, _), (trial, status) in _counting(study).items()
@@ -78,6 +82,10 @@ def mechanisms_in(study: OpenedStudy, cell: str, arm: str) -> dict[str, FloatArr
     sums = named.agg(pl.col("total_ns").sum() / 1e6)
     for trial, mechanism, ms in sums.iter_rows():
         found.setdefault(mechanism, np.zeros(len(known)))[known[trial]] = ms
+    for dividing in (each.name for each in MECHANISMS if each.divides is not None):
+        for trial, ms in _parts_ms(study, dividing).items():
+            if trial in known:
+                found.setdefault(dividing, np.zeros(len(known)))[known[trial]] = ms
     return found
 
 
@@ -119,4 +127,15 @@ def _accounts(study: OpenedStudy, cause: str) -> dict[str, tuple[FloatArray, flo
         whys, own_ns = found.get(trial) or (np.zeros(len(WHYS), dtype=np.int64), 0)
         whys[at[why]] += total_ns
         found[trial] = whys, own_ns + total_ns * (mechanism == cause)
+    if cause in BY_NAME and BY_NAME[cause].divides is not None:
+        parts = _parts_ms(study, cause)
+        return {trial: (whys / 1e6, parts.get(trial, 0.0)) for trial, (whys, _) in found.items()}
     return {trial: (whys / 1e6, own_ns / 1e6) for trial, (whys, own_ns) in found.items()}
+
+
+def _parts_ms(study: OpenedStudy, mechanism: str) -> dict[str, float]:
+    """Trial → time of a mechanism that is a part of others' (`Divides`); none where the tables have no such numbers."""
+    if "mechanism_facts" not in study.tables:
+        return {}
+    rows = study.table("mechanism_facts").filter(pl.col("mechanism") == mechanism, pl.col("fact") == "time")
+    return dict(rows.drop_nulls("value").select("trial_id", "value").iter_rows())

@@ -12,6 +12,7 @@ from __future__ import annotations
 from quiclab.why.mechanisms._api import (
     Claim,
     Counted,
+    Divides,
     Each,
     Fact,
     Family,
@@ -25,19 +26,21 @@ from quiclab.why.mechanisms._flights import AT_LEAST
 from quiclab.why.mechanisms._measures import LOST_ON_THE_PATH, ROUND_TRIP, SENT, SENT_BY, TRIAL
 from quiclab.why.mechanisms._registry import BY_NAME, MECHANISMS
 from quiclab.why.mechanisms._trial import Trial
-from quiclab.why.mechanisms.facts_table import with_mechanisms
+from quiclab.why.mechanisms.facts_table import PART_OF, with_mechanisms
 
 __all__ = [
     "AT_LEAST",
     "BY_NAME",
     "LOST_ON_THE_PATH",
     "MECHANISMS",
+    "PART_OF",
     "ROUND_TRIP",
     "SENT",
     "SENT_BY",
     "TRIAL",
     "Claim",
     "Counted",
+    "Divides",
     "Each",
     "Fact",
     "Family",

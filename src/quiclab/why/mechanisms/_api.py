@@ -109,6 +109,19 @@ class Follows:
     """Numbers that are smaller there."""
 
 
+@dataclass(frozen=True)
+class Divides:
+    """Mechanisms whose time one is a part of, and the number by which it is told from them.
+
+    It claims no edge of an account. Where that number of a trial (`_measures.py`) is smaller in the arm that has more
+    of it, its part of their time is its own: what they share is no difference between the arms.
+    """
+
+    mechanisms: tuple[str, ...]
+    by: str
+    """Name of the number."""
+
+
 class Transport(enum.StrEnum):
     """Transport below HTTP."""
 
@@ -173,3 +186,5 @@ class Mechanism:
     """Transports that can have it at all: it cannot be given to an arm over another one."""
     counted: Counted | None = None
     """Part of it that protocols and settings fix; None where chance has a part in all of it."""
+    divides: Divides | None = None
+    """Mechanisms whose time it is a part of; None of one that claims edges for itself."""

@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+from statistics import median
+
+from quiclab.model.cause import Why
 from quiclab.model.tables.drop_reasons import DropKind, reasons_of
 from quiclab.why.mechanisms._api import Fact
 from quiclab.why.mechanisms._flights import begin_of_body, flights
 from quiclab.why.mechanisms._trial import OF_THE_PATH, Trial
+from quiclab.why.mechanisms._window_course import reductions
 
 TRIAL = "trial"
 """Name in place of a mechanism's in `mechanism_facts`: a number of the whole trial."""
@@ -14,6 +18,8 @@ TRIAL = "trial"
 LOST_ON_THE_PATH, SENT, ROUND_TRIP = "lost_on_the_path", "sent", "least_round_trip"
 """Names of numbers: packets of the body that the path lost, packets that the sender sent, and the least round trip of
 the client's links in ms."""
+WINDOW_LEFT = "window_left_by_a_reduction"
+"""Name of the number of percent that a reduction after a loss leaves of the window, at most; of their median."""
 SENT_BY = "sent_by_"
 """Begin of the name of a number that says by its name what sent the bodies."""
 
@@ -31,7 +37,13 @@ def measures(trial: Trial) -> tuple[Fact, ...]:
     """The numbers that a trial shows, those that it does not show left out."""
     round_trip = (Fact(ROUND_TRIP, trial.round_trip_ns / 1e6, "ms"),) if trial.round_trip_ns else ()
     sent = Fact(SENT, len(trial.own), "packets")
-    return (*_drops(trial), sent, *round_trip, Fact(f"{SENT_BY}{_sender(trial)}", 1, ""), *flights(trial))
+    by = Fact(f"{SENT_BY}{_sender(trial)}", 1, "")
+    return (*_drops(trial), sent, *round_trip, by, *_window_left(trial), *flights(trial))
+
+
+def _window_left(trial: Trial) -> tuple[Fact, ...]:
+    found = [each for each in reductions(trial, trial.why(Why.WINDOW_AFTER_LOSS)) if not each.to_least]
+    return (Fact(WINDOW_LEFT, 100 * median(each.left.most for each in found), "%"),) if found else ()
 
 
 def _drops(trial: Trial) -> tuple[Fact, ...]:

@@ -28,6 +28,7 @@ from quiclab.why.mechanisms.handshake_round_trips import HANDSHAKE_ROUND_TRIPS
 from quiclab.why.mechanisms.hello_retry_request import HELLO_RETRY_REQUEST
 from quiclab.why.mechanisms.jitter import JITTER
 from quiclab.why.mechanisms.large_packets_lost import LARGE_PACKETS_LOST
+from quiclab.why.mechanisms.larger_window_reduction import LARGER_WINDOW_REDUCTION
 from quiclab.why.mechanisms.largest_window import LARGEST_WINDOW
 from quiclab.why.mechanisms.loss_detection_delay import LOSS_DETECTION_DELAY
 from quiclab.why.mechanisms.loss_on_the_path import LOSS_ON_THE_PATH
@@ -96,6 +97,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
     LARGE_PACKETS_LOST,
     SLOW_START_AFTER_IDLE,
     REDUCED_IN_RECOVERY,
+    LARGER_WINDOW_REDUCTION,
     LARGEST_WINDOW,
     ACTIVE_QUEUE_MANAGEMENT,
     BBR_MODEL_LIMITED,

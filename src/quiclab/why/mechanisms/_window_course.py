@@ -21,6 +21,8 @@ _NEAR_NS = 5_000_000
 """Distance in time of a log's word of a loss and that of the smaller window."""
 _WIDEST = 0.2
 """Widest range of a share that is told: ten points either way."""
+LEAST_PACKETS = 2.5
+"""Window up to which it counts as the least: two full packets (RFC 9002 section 7.2), with what rounding adds."""
 _FULL_BYTES = 1200
 """Least size of a datagram that can be full (RFC 9000 section 14.1)."""
 _Logged = tuple[int, int, int | None, int | None]
@@ -88,23 +90,44 @@ class Left:
         return tuple(Fact(name + end, bound, "%") for end, bound in zip(("_at_least", "_at_most"), bounds, strict=True))
 
 
+@dataclass(frozen=True)
+class Reduction:
+    """One reduction of the window after a loss."""
+
+    event_ns: int
+    """Instant of the loss, as the account's edges have it."""
+    before: float
+    """Window before it in packets, as the records last show it: it may have grown since."""
+    left: Left
+    to_least: bool
+    """True if it left no more than the least window, as a timeout or persistent congestion does."""
+
+
+def reductions(trial: Trial, edges: pl.Series) -> list[Reduction]:
+    """The reductions that some edges name, as far as the records tell them.
+
+    A QUIC log has every step, but what one acknowledgment brings may let the window grow and reduce it in one. Of TCP
+    there are samples, between which it may have grown.
+    """
+    events = trial.account["event_ns"].filter(edges).drop_nulls().unique().sort().to_list()
+    return _reductions_by_log(trial, events) if trial.evidence.quic else _reductions_by_samples(trial, events)
+
+
 def left_by_reductions(trial: Trial, edges: pl.Series) -> Left | None:
     """Share of the window that the reductions which some edges name leave, by their median; None where nothing tells.
 
-    A QUIC log has every step, but what one acknowledgment brings may let the window grow and reduce it in one. Of TCP
-    there are samples, between which it may have grown. Reductions whose share is exact go before others.
+    Reductions whose share is exact go before others.
     """
-    events = trial.account["event_ns"].filter(edges).drop_nulls().unique().sort().to_list()
-    shares = _left_by_log(trial, events) if trial.evidence.quic else _left_by_samples(trial, events)
+    shares = [each.left for each in reductions(trial, edges)]
     shares = [each for each in shares if each.least == each.most] or shares
     if not shares:
         return None
     return Left(median(each.least for each in shares), median(each.most for each in shares))
 
 
-def _left_by_log(trial: Trial, events: Sequence[int]) -> list[Left]:
-    """Share of QUIC's window that a reduction leaves: the least in the round trip from the step down on, of the window
-    before that.
+def _reductions_by_log(trial: Trial, events: Sequence[int]) -> list[Reduction]:
+    """Reductions of QUIC's window: each leaves the least in the round trip from the step down on, of the window before
+    that.
 
     In slow start the window may have grown since the log last told of it, by what was acknowledged since then: by no
     more than what is in flight less, with what was sent meanwhile. After that it grows by a part of a packet, which
@@ -115,7 +138,8 @@ def _left_by_log(trial: Trial, events: Sequence[int]) -> list[Left]:
     at_ns, held = [row[0] for row in rows], [row[1] for row in rows]
     trip_ns = max(trial.round_trip_ns, _NEAR_NS)
     steps_down = [at for at in range(1, len(rows)) if held[at] < held[at - 1]]
-    shares = []
+    full = full_bytes(trial)
+    found = []
     for event_ns in events:
         # A log may tell of the new window a little before it tells of the loss.
         first, end = bisect_left(at_ns, event_ns - _NEAR_NS), bisect_right(at_ns, event_ns + trip_ns)
@@ -126,8 +150,9 @@ def _left_by_log(trial: Trial, events: Sequence[int]) -> list[Left]:
         threshold = rows[step - 1][3]
         slow_start = step == steps_down[0] if threshold is None else before < threshold
         grown = _acknowledged_at_most(trial, rows[step - 1], rows[step]) if slow_start else 0
-        shares.append(Left(after / (before + grown), after / before))
-    return shares
+        left = Left(after / (before + grown), after / before)
+        found.append(Reduction(event_ns, before / full, left, after <= LEAST_PACKETS * full))
+    return found
 
 
 def _acknowledged_at_most(trial: Trial, before: _Logged, then: _Logged) -> int:
@@ -139,8 +164,8 @@ def _acknowledged_at_most(trial: Trial, before: _Logged, then: _Logged) -> int:
     return max(0, before[2] - then[2] + int(meanwhile["payload_bytes"].sum() or 0))
 
 
-def _left_by_samples(trial: Trial, events: Sequence[int]) -> list[Left]:
-    """Share of TCP's window that a reduction leaves: the threshold that the kernel reduces it to, of the window before.
+def _reductions_by_samples(trial: Trial, events: Sequence[int]) -> list[Reduction]:
+    """Reductions of TCP's window: each leaves the threshold that the kernel reduces it to, of the window before.
 
     That is the last sample's, and at most as much larger as what was delivered since then lets it grow: by a segment
     for each in slow start, for every second one by CUBIC after it, and for a window of them by Reno. A timeout leaves
@@ -151,7 +176,7 @@ def _left_by_samples(trial: Trial, events: Sequence[int]) -> list[Left]:
     samples = list(rows.drop_nulls(columns[:4]).sort("time_ns").select(columns).iter_rows())
     at_ns = [sample[0] for sample in samples]
     trip_ns = max(trial.round_trip_ns, _NEAR_NS)
-    shares = []
+    found = []
     for event_ns in events:
         first, end = bisect_left(at_ns, event_ns - _NEAR_NS), bisect_right(at_ns, event_ns + trip_ns)
         changed = (at for at in range(max(1, first), end) if samples[at][2] < samples[at - 1][1])
@@ -163,8 +188,9 @@ def _left_by_samples(trial: Trial, events: Sequence[int]) -> list[Left]:
         if window >= threshold:
             grown = ceil(grown / {"cubic": 2, "reno": window}.get(control or "", 1))
         left = now if state == "loss" else reduced
-        shares.append(Left(left / (window + grown), left / window))
-    return shares
+        share = Left(left / (window + grown), left / window)
+        found.append(Reduction(event_ns, window, share, state == "loss" or left <= LEAST_PACKETS))
+    return found
 
 
 def taken_back(trial: Trial) -> int:

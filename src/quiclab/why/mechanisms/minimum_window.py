@@ -10,14 +10,11 @@ from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting, settings_of_both_transports
 from quiclab.why.mechanisms._follows import OF_A_LOSS
 from quiclab.why.mechanisms._trial import Trial
-from quiclab.why.mechanisms._window_course import before_each_end
-
-_LEAST_PACKETS = 2.5
-"""Window up to which it counts as the least: two full packets (RFC 9002 section 7.2), with what rounding adds."""
+from quiclab.why.mechanisms._window_course import LEAST_PACKETS, before_each_end
 
 
 def _claim(trial: Trial) -> Claim:
-    at_least = (before_each_end(trial) <= _LEAST_PACKETS).fill_null(value=False)
+    at_least = (before_each_end(trial) <= LEAST_PACKETS).fill_null(value=False)
     edges = trial.why(Why.WINDOW_AFTER_LOSS, Why.WINDOW) & at_least
     if not edges.any():
         return Claim(edges)

@@ -14,8 +14,10 @@ import pytest
 from quiclab.lab.endpoints._api import Available, Unsupported
 from quiclab.lab.endpoints.clients.quinn import QuinnClient
 from quiclab.lab.endpoints.servers.quinn import (
+    QuinnFaultyCoarseTimers,
     QuinnFaultyEveryLoss,
     QuinnFaultyInitialPto,
+    QuinnFaultyReducedTwice,
     QuinnFaultyRttSample,
     QuinnFaultyThreshold,
     QuinnFaultyTrickle,
@@ -75,6 +77,8 @@ def test_an_address_changes_at_a_place_in_the_body() -> None:
         (QuinnFaultyTrickle(), QuinnServer(), "trickle"),
         (QuinnFaultyRttSample(), QuinnServer(), "false_rtt_sample_ns"),
         (QuinnFaultyEveryLoss(), QuinnServer(), "every_loss_reduces"),
+        (QuinnFaultyReducedTwice(), QuinnServer(), "reduces_twice"),
+        (QuinnFaultyCoarseTimers(), QuinnServer(), "timer_step_ns"),
     ],
 )
 def test_a_faulty_server_differs_from_its_twin_in_one_thing(faulty: QuinnServer, twin: QuinnServer, thing: str) -> None:

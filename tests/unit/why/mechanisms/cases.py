@@ -18,6 +18,12 @@ def _after_loss(reason: str, **packet: object) -> Case:
     return Case([SET_UP, busy(), *AFTER_LOSS, busy()]).window((0, 20), (10, 10)).packet("down", 5, 1, reason, **packet)
 
 
+def _halved(left: int = 10) -> Case:
+    """A window of 20 packets before a loss, 10 after it, and a wait for it of 20 ms that is over at 12."""
+    case = Case([SET_UP, busy(), *full(Why.WINDOW_AFTER_LOSS, event_ns=ns(10), event_packet=5), busy()])
+    return case.window((0, 20), (10, left), (20, left + 2)).packet("down", 5, 1, "loss_entry")
+
+
 def _restarted(protocol: str = "h2", idle_ms: float = 300, *, lost: bool = False) -> Case:
     """The window falls from 40 packets to 10 at the end of an idle time, and is back a round trip later."""
     again = [edge(Why.APPLICATION, idle_ms, What.SERVER), busy(), *full(Why.SLOW_START), busy(), *full(Why.SLOW_START)]
@@ -151,6 +157,7 @@ CASES: dict[str, tuple[Callable[[], Case], float]] = {
     "minimum_window": (lambda: _after_loss("loss_entry").window((11, 2)), 20),
     "slow_start_after_idle": (_restarted, 20),
     "reduced_in_recovery": (_reduced_again, 20),
+    "larger_window_reduction": (_halved, 20),
     "largest_window": (
         lambda: (
             Case([busy(), *(10 * full(Why.SLOW_START)), busy()])

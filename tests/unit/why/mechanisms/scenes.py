@@ -16,7 +16,7 @@ from trial_records import record
 from quiclab.evidence.metrics import evidence_of
 from quiclab.model.tables import TABLES
 from quiclab.why.account import What, Why
-from quiclab.why.mechanisms import Trial, with_mechanisms
+from quiclab.why.mechanisms import BY_NAME, Trial, with_mechanisms
 
 WAY_MS = 10.0
 Row = dict[str, Any]
@@ -125,10 +125,11 @@ def _frame(table: str, rows: list[Row]) -> pl.DataFrame:
 
 
 def named(case: Case) -> dict[str, float]:
-    """Mechanism → ms of a case's account; "" for what none claims."""
+    """Mechanism → ms of a case's account; "" for what none claims. One that is a part of others' time has it twice."""
     trial = case.trial()
-    account, _ = with_mechanisms(trial.evidence, trial.account)
-    found: dict[str, float] = {}
+    account, numbers = with_mechanisms(trial.evidence, trial.account)
+    rows = numbers.filter(pl.col("fact") == "time").select("mechanism", "value").iter_rows()
+    found: dict[str, float] = {name: ms for name, ms in rows if BY_NAME[name].divides is not None}
     for name, length in account.select("mechanism", pl.col("until_ns") - pl.col("from_ns")).iter_rows():
         found[name or ""] = found.get(name or "", 0) + length / 1e6
     return found

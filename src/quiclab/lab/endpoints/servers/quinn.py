@@ -16,6 +16,9 @@ for that thing:
 HelloRetryRequest was measured before; only BBR minds | `quinn`: what acknowledgments measure |
 | `quinn-faulty-every-loss` | reduces its window at each loss, also of packets sent before the last reduction \
 | `quinn`: once in an episode (RFC 9002 section 7.3.2) |
+| `quinn-faulty-reduced-twice` | applies each reduction of its window twice, in one step | `quinn`: once |
+| `quinn-faulty-coarse-timers` | its timers, those of the pacer too, expire at whole multiples of 16 ms alone \
+| `quinn`: to 1 ms |
 
 The first is how quinn itself behaves.
 """
@@ -44,6 +47,7 @@ _PIECE = ByteCount.parse("16 KB")
 _PAUSE = Duration.parse("20 ms")
 _FALSE_SAMPLE = Duration.parse("10 ms")
 """Yu and Benson (WWW 2021, section 5.3) saw samples below 10 ms on a path of 115 ms."""
+_TIMER_STEP = Duration.parse("16 ms")
 
 
 class QuinnServer:
@@ -176,3 +180,31 @@ class QuinnFaultyEveryLoss(QuinnServer):
     def command(self, context: Context) -> Command:
         """Command with every loss counted."""
         return quinn_command(context, "server", {"every_loss_reduces": True})
+
+
+class QuinnFaultyReducedTwice(QuinnServer):
+    """quinn whose congestion control applies each reduction twice, in one step. Its correct twin is `quinn`."""
+
+    name = "quinn-faulty-reduced-twice"
+
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """Facts about the sender, with the fault by name."""
+        return {**super().traits(program, protocol, tcp), "reduction": "faulty on purpose: applied twice"}
+
+    def command(self, context: Context) -> Command:
+        """Command with each reduction applied twice."""
+        return quinn_command(context, "server", {"reduces_twice": True})
+
+
+class QuinnFaultyCoarseTimers(QuinnServer):
+    """quinn with timers as coarse as those of some systems. Its correct twin is `quinn`."""
+
+    name = "quinn-faulty-coarse-timers"
+
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """Facts about the sender, with the fault by name."""
+        return {**super().traits(program, protocol, tcp), "timers": f"faulty on purpose: multiples of {_TIMER_STEP}"}
+
+    def command(self, context: Context) -> Command:
+        """Command with the step of all timers."""
+        return quinn_command(context, "server", {"timer_step_ns": _TIMER_STEP.ns})
