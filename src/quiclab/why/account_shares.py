@@ -18,6 +18,9 @@ FloatArray = npt.NDArray[np.float64]
 WHYS, WHATS = tuple(Why), tuple(What)
 _UNDECIDED = 0.05
 """Share of a union's time, left undecided by one arm's evidence, beyond which only the union is compared."""
+_LEAVES_A_NAME = 0.25
+"""Share of a label's difference up to which one arm's undecided time leaves it a name of its own: were all of that time
+the label's, three quarters of the difference would be left."""
 Label = TypeVar("Label", bound=str)
 
 
@@ -79,8 +82,8 @@ def categories(ms: FloatArray) -> list[tuple[Why, tuple[Why, ...]]]:
 
     Handshake round trips are compared as one, since TCP's and QUIC's are not the same. Any other union takes its
     labels in where one arm's evidence leaves more than a twentieth of its time undecided among them. A label stays its
-    own where one arm shows more time for it, by twenty times what the other arm's evidence leaves undecided: what the
-    first one leaves undecided could only add to that.
+    own where one arm shows more time for it, by four times what the other arm's evidence leaves undecided: were all of
+    that its, three quarters of the difference would be left, and what the first one leaves undecided could only add.
     """
     means = ms.mean(axis=0)
     at = {why: place for place, why in enumerate(WHYS)}
@@ -107,4 +110,4 @@ def _stands_out(means: FloatArray, why: Why) -> bool:
     undecided = [WHYS.index(union) for union, members in UNIONS.items() if why in members]
     own = means[:, WHYS.index(why)]
     less = int(own.argmin())
-    return why not in UNIONS and bool(means[less, undecided].sum() < _UNDECIDED * abs(own[1] - own[0]))
+    return why not in UNIONS and bool(means[less, undecided].sum() < _LEAVES_A_NAME * abs(own[1] - own[0]))
