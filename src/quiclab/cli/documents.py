@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from quiclab.cli.explain_documents import ConfirmDocument, ExplainDocument, RecordingDocument, RecordingsDocument
+from quiclab.cli.explain_losses import LossesDocument
 from quiclab.cli.explain_page import PageDocument
 from quiclab.cli.status_document import StatusDocument, TrialCounts
 from quiclab.cli.tune_document import TuneDocument
@@ -292,6 +293,7 @@ DOCUMENTS: Mapping[str, type[Any]] = {
     "explain --h2 H2 --h3 H3 --json": RecordingsDocument,
     "explain --h3 H3 --json": RecordingDocument,
     "explain --page PAGE --json": PageDocument,
+    "explain --lost CLIENT SERVER --json": LossesDocument,
     "compare OLD NEW --json": CompareDocument,
     "figure --list --json": FiguresDocument,
     "sql STUDY --json": SqlTablesDocument,

@@ -45,6 +45,7 @@ examples:
   quiclab explain STUDY 5MB/loss --confirm --dry-run   the plan of a run without its largest cause
   quiclab explain client.qlog -o why.html   one recording from elsewhere, as a page
   quiclab explain --page page.netlog.json page.pcapng --keys keys.log   the load of a page, from its client's files
+  quiclab explain --lost client.pcapng server.pcapng   what lost the packets between two captures of one transfer
   quiclab explain old.pcapng new.pcapng --keys keys.log   two of them: two protocols, or two releases of one
   quiclab sql STUDY "SELECT * FROM account WHERE why = 'slow_start'"   the stretches behind it
 """

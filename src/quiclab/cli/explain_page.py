@@ -97,7 +97,7 @@ def explain_page(arguments: argparse.Namespace) -> int:
 
 
 def _refuse(arguments: argparse.Namespace) -> None:
-    beside = [("--h2", arguments.h2), ("--h3", arguments.h3), ("-o", arguments.out)]
+    beside = [("--h2", arguments.h2), ("--h3", arguments.h3), ("--lost", arguments.lost), ("-o", arguments.out)]
     given = [option for option, value in beside if value]
     given += ["--stream"] if arguments.stream is not None else []
     if given:

@@ -46,6 +46,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="a page's load: the browser's log (NetLog, HAR or trace), and a capture of it if there is one",
     )
     parser.add_argument(
+        "--lost",
+        nargs=2,
+        type=Path,
+        metavar=("CLIENT", "SERVER"),
+        help="what lost the packets between two captures of one transfer: a policer, a queue or the path",
+    )
+    parser.add_argument(
         "--url", metavar="URL", help="the request of a recording that holds several: its address, or the path of it"
     )
     parser.add_argument(
@@ -58,7 +65,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def are_asked(arguments: argparse.Namespace) -> bool:
     """True if the command line names recordings: by --h2 or --h3, or in place of a study. Raises SpecError for what
     does not go together."""
-    asked = bool(arguments.h2 or arguments.h3 or arguments.page)
+    asked = bool(arguments.h2 or arguments.h3 or arguments.page or arguments.lost)
     files = [Path(each) for each in (arguments.study, arguments.cell) if each is not None]
     named = bool(files) and _is_recording(files[0])
     if not asked and not named:
@@ -97,6 +104,10 @@ def explain_recordings(arguments: argparse.Namespace) -> int:
         from quiclab.cli.explain_page import explain_page
 
         return explain_page(arguments)
+    if arguments.lost:
+        from quiclab.cli.explain_losses import explain_losses
+
+        return explain_losses(arguments)
     from rich.text import Text
 
     from quiclab.cli.console import VisibleConsole

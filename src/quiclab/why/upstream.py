@@ -21,17 +21,18 @@ _SURE = 2.0
 def followers(known: Known, pairs: Sequence[Pair], parts: Sequence[Part], steps: Mapping[int, Step]) -> dict[int, int]:
     """Part → the part upstream that it follows from, by their places; `steps` has those whose difference is shown.
 
-    None does where the arms have different senders. A part follows where its mechanism declares numbers of a trial that
-    differ where it itself does, none of these differs that way between the arms, and a mechanism upstream of it takes
-    longer in the same arm.
+    Where the arms have different senders only those do that depend on none. A part follows where its mechanism
+    declares numbers of a trial that differ where it itself does, none of these differs that way between the arms, and a
+    mechanism upstream of it takes longer in the same arm.
     """
     found: dict[int, int] = {}
-    if not _one_sender(known, pairs):
-        return found
+    one_sender = _one_sender(known, pairs)
     for at, step in steps.items():
         mechanism = parts[at].mechanism
         follows = mechanism.follows if mechanism is not None else None
-        if follows is None or _moved(known, pairs, follows, step.difference_ms):
+        if follows is None or not (one_sender or follows.any_sender):
+            continue
+        if _moved(known, pairs, follows, step.difference_ms):
             continue
         above = [
             other

@@ -103,6 +103,7 @@ def test_every_document_has_the_form_of_the_reference(
     """Standard output is one document, with these keys and types and no others."""
     recordings = {name: _RECORDINGS / f"{name.lower()}.pcapng.gz" for name in ("H2", "H3")}
     recordings |= {"PAGE": _RECORDINGS / "page.har"}
+    recordings |= {end.upper(): _RECORDINGS / f"policed-{end}.pcap.gz" for end in ("client", "server")}
     known = studies | recordings | {"SPEC": DEMO, "QUERY": "SELECT cell_id, count(*) AS n FROM trials GROUP BY ALL"}
     words = [str(known.get(word, word)) for word in command.split()]
     if words[0] == "compare":

@@ -92,6 +92,24 @@ def test_nothing_follows_where_the_arms_have_different_senders(senders: tuple[st
     assert found == ({"loss_on_the_path": "delayed_acknowledgment"} if expected else {})
 
 
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        ({}, True),
+        ({"packets_per_acknowledgment": (2.0, 2.1), "announced_ack_delay": (25, 25)}, True),
+        ({"packets_per_acknowledgment": (2.0, 4.0)}, False),
+        ({"packets_per_acknowledgment": (4.0, 2.0)}, True),
+        ({"announced_ack_delay": (25, 100)}, False),
+    ],
+)
+def test_held_acknowledgments_follow_from_a_limit_whatever_sends(numbers: Numbers, expected: bool) -> None:
+    """A receiver that answers as often holds none back by itself; one that answers less often does."""
+    other = {"sent_by_tcp_cubic": (1, np.nan), "sent_by_quic_quinn_cubic": (np.nan, 1)}
+    names = ("delayed_acknowledgment", "send_buffer_limited", "loss_on_the_path")
+    found = _of(names, (1131, 994, 300), {**other, **numbers})
+    assert found == ({"delayed_acknowledgment": "send_buffer_limited"} if expected else {})
+
+
 def test_the_largest_upstream_has_all_and_its_followers_are_told() -> None:
     names = ("retransmission_timeout", "delayed_acknowledgment", "overshoot", "pacing")
     parts, steps = [_part(name) for name in names], _steps(300, 40, 30, 20)
@@ -128,8 +146,10 @@ def test_the_graph_has_no_ring_and_known_names_alone() -> None:
 
 
 def test_each_number_of_the_graph_is_one_that_trials_have() -> None:
-    """A trial with a log of its link has those of losses; the first flight needs captures."""
-    known = {fact.name for fact in measures(CASES["overshoot"][0]().trial())} | {"first_flight"}
+    """A trial with a log of its link has those of losses; flights and acknowledgments need captures, and what is
+    announced a log or keys."""
+    of_captures = {"first_flight", "packets_per_acknowledgment", "announced_ack_delay"}
+    known = {fact.name for fact in measures(CASES["overshoot"][0]().trial())} | of_captures
     declared = [each.follows for each in MECHANISMS if each.follows]
     named = {number for each in declared for number in (*each.more, *each.less)}
     assert named <= known

@@ -34,7 +34,8 @@ def same_ciphertexts(seen: pl.DataFrame, packets: pl.LazyFrame, captures: Mappin
     names = closed["source"].unique().to_list()
     if len(names) < 2:
         return seen.clear()
-    found = pl.concat([_digests(name, captures[name]) for name in sorted(names)])
+    once = pl.col("digest").is_unique()
+    found = pl.concat([digests(name, captures[name]).filter(once) for name in sorted(names)])
     rows = (
         closed.unique(("source", "ip_packet"), keep="first", maintain_order=True)
         .join(found, left_on=("source", "ip_packet"), right_on=("source", "number"))
@@ -60,13 +61,14 @@ def same_ciphertexts(seen: pl.DataFrame, packets: pl.LazyFrame, captures: Mappin
     ).cast({name: seen.schema[name] for name in KEY}).select(seen.columns)  # fmt: skip
 
 
-def _digests(name: str, path: Path) -> pl.DataFrame:
-    """Digests that occur once in a capture, each with its packet; none of a file that cannot be read again."""
+def digests(name: str, path: Path) -> pl.DataFrame:
+    """Digests of encrypted QUIC packets of a capture, each with the `number` of its IP packet and its `source`; none of
+    a file that cannot be read again."""
     try:
         rows = _core.ciphertexts(path)
     except DecodeError:
         rows = pl.DataFrame(schema={"number": pl.UInt64, "digest": pl.UInt64})
-    return rows.filter(pl.col("digest").is_unique()).with_columns(source=pl.lit(name))
+    return rows.with_columns(source=pl.lit(name))
 
 
 def _places(rows: pl.DataFrame) -> dict[str, int]:

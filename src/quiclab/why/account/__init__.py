@@ -26,6 +26,9 @@ initiators are edges of it; it accounts for one object on its connection, and `l
 in a recording or refuses it; `one_recording.py` and `from_server.py` say what was seen of a client and of a server,
 `arrivals.py` reads the path's rate from it, `one_end.py` makes the account.
 
+**Both ends, without a link's log.** `crossings.py` finds the packets of one capture in the other, and `lost_between.py`
+says what lost those that did not come.
+
 The truth that all this is held against comes from `crates/twin`, which runs downloads in virtual time
 (docs/explanation/golden-twin.md).
 """

@@ -107,6 +107,8 @@ class Follows:
     """Numbers that are larger where the mechanism itself takes more."""
     less: tuple[str, ...] = ()
     """Numbers that are smaller there."""
+    any_sender: bool = False
+    """True where its time does not depend on what sends, so that arms with different senders are compared, too."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Causes upstream of mechanisms that a lost packet sets off, and of the window's growth."""
+"""Causes upstream of mechanisms that a lost packet sets off, of the window's growth, and of held acknowledgments."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ _LIMITS = (
 )
 _ACKS = ("delayed_acknowledgment", "acknowledgments_lost")
 
+OF_A_LIMIT = Follows(_LIMITS, more=("packets_per_acknowledgment", "announced_ack_delay"), any_sender=True)
+"""Acknowledgments held back: a sender that is stopped at a limit waits for each, and one that goes on does not."""
 OF_A_LOSS = Follows((*_ACKS, *_LIMITS, *_SENDER, "competing_flow"), more=("lost",))
 """Timers, reports and repeats: as many packets lost, and each costs more."""
 OF_A_LOSS_ON_THE_PATH = Follows((*OF_A_LOSS.upstream, "handshake_packet_lost"), more=("lost_on_the_path",))

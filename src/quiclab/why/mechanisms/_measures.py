@@ -9,6 +9,7 @@ from quiclab.model.cause import Why
 from quiclab.model.tables.drop_reasons import DropKind, reasons_of
 from quiclab.why.mechanisms._api import Fact
 from quiclab.why.mechanisms._flights import begin_of_body, flights
+from quiclab.why.mechanisms._receiver import announced_ack_delay_ms
 from quiclab.why.mechanisms._trial import OF_THE_PATH, Trial
 from quiclab.why.mechanisms._window_course import reductions
 
@@ -38,12 +39,33 @@ def measures(trial: Trial) -> tuple[Fact, ...]:
     round_trip = (Fact(ROUND_TRIP, trial.round_trip_ns / 1e6, "ms"),) if trial.round_trip_ns else ()
     sent = Fact(SENT, len(trial.own), "packets")
     by = Fact(f"{SENT_BY}{_sender(trial)}", 1, "")
-    return (*_drops(trial), sent, *round_trip, by, *_window_left(trial), *flights(trial))
+    return (
+        *_drops(trial),
+        sent,
+        *round_trip,
+        *_acknowledging(trial),
+        by,
+        *_window_left(trial),
+        *flights(trial),
+    )
 
 
 def _window_left(trial: Trial) -> tuple[Fact, ...]:
     found = [each for each in reductions(trial, trial.why(Why.WINDOW_AFTER_LOSS)) if not each.to_least]
     return (Fact(WINDOW_LEFT, 100 * median(each.left.most for each in found), "%"),) if found else ()
+
+
+def _acknowledging(trial: Trial) -> tuple[Fact, ...]:
+    """Policy of the receiver: packets of the body that came for each that it sent meanwhile, and the longest delay that
+    it announces."""
+    evidence, begin_ns = trial.evidence, begin_of_body(trial)
+    announced = announced_ack_delay_ms(trial)
+    told = () if announced is None else (Fact("announced_ack_delay", announced, "ms"),)
+    if begin_ns is None:
+        return told
+    ways = (evidence.packets(evidence.receiver, way) for way in (trial.way, trial.back))
+    came, answers = (each.filter(each["time_ns"] >= begin_ns).height for each in ways)
+    return (*told, Fact("packets_per_acknowledgment", came / answers, "")) if came and answers else told
 
 
 def _drops(trial: Trial) -> tuple[Fact, ...]:

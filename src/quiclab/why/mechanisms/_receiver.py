@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fate of packets at the receiver of the bodies: did they reach its host, and did its program read them?"""
+"""The receiver of the bodies: did packets reach its host, did its program read them, and how late may it answer?"""
 
 from __future__ import annotations
 
@@ -43,6 +43,17 @@ def receiver(trial: Trial) -> Receiver:
     )["packet_index"]
     told = frozenset(read.drop_nulls().to_list())
     return Receiver(frozenset(captured.to_list()), told or None)
+
+
+def announced_ack_delay_ms(trial: Trial) -> float | None:
+    """The longest delay of acknowledgments that the receiver announces over QUIC; None where no record has it."""
+    evidence = trial.evidence
+    if not evidence.quic:
+        return None
+    rows = evidence.table("parameters")
+    told = rows.filter(rows["name"].str.ends_with(f"{evidence.receiver}.max_ack_delay"))["value"]
+    longest = told.cast(pl.Float64, strict=False).max()
+    return longest if isinstance(longest, float) else None
 
 
 @lru_cache(maxsize=1)

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from quiclab.model.activity import What
 from quiclab.model.cause import Why
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting
+from quiclab.why.mechanisms._follows import OF_A_LIMIT
+from quiclab.why.mechanisms._receiver import announced_ack_delay_ms
 from quiclab.why.mechanisms._trial import Trial
 
 _LEAST_NS = 4_000_000
@@ -36,13 +36,10 @@ def _claim(trial: Trial) -> Claim:
 
 def _most_ms(trial: Trial) -> float:
     """The longest delay of the receiver's acknowledgments: what it announces, else what is usual."""
-    evidence = trial.evidence
-    if not evidence.quic:
+    if not trial.evidence.quic:
         return _MOST_TCP_MS
-    rows = evidence.table("parameters")
-    told = rows.filter(rows["name"].str.ends_with(f"{evidence.receiver}.max_ack_delay"))["value"]
-    values = told.cast(pl.Float64, strict=False).drop_nulls()
-    return float(values.max()) if values.len() else _MOST_QUIC_MS  # type: ignore[arg-type]
+    announced = announced_ack_delay_ms(trial)
+    return _MOST_QUIC_MS if announced is None else announced
 
 
 DELAYED_ACKNOWLEDGMENT = Mechanism(
@@ -87,5 +84,6 @@ DELAYED_ACKNOWLEDGMENT = Mechanism(
             ("100 ms", "25 ms", "1 ms"),
         ),
     ),
+    follows=OF_A_LIMIT,
     reasons=_WAITS,
 )

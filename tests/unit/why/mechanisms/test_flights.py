@@ -62,6 +62,21 @@ def test_of_a_window_that_was_not_full_at_first_the_least_is_told() -> None:
     assert "first_flight" not in found
 
 
+def test_the_policy_of_the_receiver_is_told() -> None:
+    """Packets of the body that came for each that it sent meanwhile, and the delay that it announces."""
+    case = _flights(4, 8)
+    for index in range(12):
+        case.captured("client", "down", index, 60 + index)
+    for index in range(1, 5):
+        case.captured("client", "up", index, 70 + index)
+    found = {fact.name: fact.value for fact in measures(case.trial())}
+    assert found["packets_per_acknowledgment"] == 3
+    assert "announced_ack_delay" not in found
+    case.add("parameters", name="client.max_ack_delay", value="25.0")
+    found = {fact.name: fact.value for fact in measures(case.trial())}
+    assert found["announced_ack_delay"] == 25
+
+
 def test_losses_are_counted_by_where_and_of_what() -> None:
     """Those of the set-up are no losses of the body."""
     case = _flights(4, 8).packet("down", 90, 1, "loss_exit").packet("down", 91, 30, "loss_exit")

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packets from one end to the other, as captures of both ends show them: which were sent, and when each came.
+
+A datagram of QUIC is the same one where its encrypted bytes are; a segment of TCP where its numbers are, and of several
+alike, as one that was sent again, what came is the last that had been sent long enough before.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from quiclab.evidence.metrics import Unknown
+from quiclab.evidence.metrics.evidence import Direction, End
+from quiclab.logs.decoders.ciphertexts import digests
+from quiclab.why.account.lost_between import Crossing
+from quiclab.why.account.recorded import Tables, Transport
+
+_SEGMENT = ("tcp_seq", "tcp_ack", "tcp_flags", "tcp_sack", "payload_bytes")
+"""Columns that tell one segment of TCP from others; ports change at a translator of addresses."""
+_SOON_NS = 1_000_000
+"""Time by which a packet may come sooner than the least delay tells: two captures are late by different times."""
+_FOUND = 0.9
+"""Share of the packets that came that must have been sent, by the other capture."""
+
+
+@dataclass(frozen=True, eq=False)
+class Crossed:
+    """Packets of one direction, and the numbers by which the sender's capture knows them."""
+
+    direction: Direction
+    crossing: Crossing
+    numbers: tuple[int, ...]
+    """`number` in ip_packets of each."""
+
+
+def crossed(tables: Tables, transport: Transport, files: Mapping[str, Path]) -> list[Crossed]:
+    """Packets of both directions between two captures, one of each end. `files` has them by their source's name.
+    Raises Unknown where they do not show the same packets."""
+    found = [_one_way(tables, transport, files, way) for way in ("up", "down")]
+    if not all(each.numbers for each in found):
+        raise Unknown("they have no packet in common: are they of one transfer, and whole?")
+    return found
+
+
+def _one_way(tables: Tables, transport: Transport, files: Mapping[str, Path], way: Direction) -> Crossed:
+    ends: tuple[End, End] = ("client", "server") if way == "up" else ("server", "client")
+    sent, came = (_packets(tables, transport, files, end, way) for end in ends)
+    delays = _delays(sent, came)
+    known = [each is not None for each in delays]
+    shown = {each[3] for each in sent}
+    found = sum(each[3] in shown for each in came)
+    if found < _FOUND * len(came):
+        raise Unknown(
+            f"of {len(came):,} packets that came {way} only {found:,} are found where they were sent: these are "
+            "two transfers, or one is cut short, or a network card put packets together (switch its offloads off)"
+        )
+    until = max((at for at, each in enumerate(known) if each), default=-1) + 1  # what follows may have come too late
+    rows, delays = sent[:until], delays[:until]
+    return Crossed(
+        way,
+        Crossing(
+            np.array([each[0] for each in rows], dtype=np.int64),
+            np.array([each[1] for each in rows], dtype=np.int64),
+            np.array([np.nan if each is None else each for each in delays], dtype=np.float64),
+        ),
+        tuple(each[2] for each in rows),
+    )
+
+
+_Packet = tuple[int, int, int, Hashable]
+"""Instant, size, number in its capture, and what is the same in the other one."""
+
+
+def _packets(
+    tables: Tables, transport: Transport, files: Mapping[str, Path], end: End, way: Direction
+) -> list[_Packet]:
+    told = tables["packets"].filter(
+        pl.col("vantage") == end, pl.col("direction") == way, pl.col("transport") == transport
+    )
+    told = told.select("source", pl.col("ip_packet").alias("number")).drop_nulls().unique()
+    rows = tables["ip_packets"].join(told, on=("source", "number"), how="semi")
+    common = ("time_ns", "size_bytes", "number")
+    if transport == "tcp":
+        flat = rows.with_columns(pl.col("tcp_sack").cast(pl.List(pl.String)).list.join(","))
+        return [(*row[:3], row[3:]) for row in flat.select(*common, *_SEGMENT).sort("time_ns", "number").iter_rows()]
+    shown = [digests(name, files[name]).rename({"digest": "key"}) for name in rows["source"].unique()]
+    if not shown:
+        return []
+    rows = rows.join(pl.concat(shown).unique(("source", "number")), on=("source", "number"), how="inner")
+    return list(rows.select(*common, "key").sort("time_ns", "number").iter_rows())
+
+
+def _delays(sent: list[_Packet], came: list[_Packet]) -> list[int | None]:
+    """Time from the sending of each packet to its arrival; None of one that did not come."""
+    sendings, arrivals = (defaultdict[Hashable, list[int]](list) for _ in range(2))
+    for at, each in enumerate(sent):
+        sendings[each[3]].append(at)
+    for arrived_ns, _, _, key in came:
+        arrivals[key].append(arrived_ns)
+    alone = [at[0] for key, at in sendings.items() if len(at) == 1 and len(arrivals.get(key, ())) == 1]
+    delays: list[int | None] = [None] * len(sent)
+    for at in alone:
+        delays[at] = arrivals[sent[at][3]][0] - sent[at][0]
+    least = min((each for each in delays if each is not None), default=0) - _SOON_NS
+    for key, places in sendings.items():
+        instants = arrivals.get(key, [])
+        if len(places) == len(instants):
+            for at, arrived_ns in zip(places, instants, strict=True):
+                delays[at] = arrived_ns - sent[at][0]
+            continue
+        free = list(places)
+        for arrived_ns in instants:
+            possible = [at for at in free if arrived_ns - sent[at][0] >= least]
+            if possible:
+                free.remove(possible[-1])
+                delays[possible[-1]] = arrived_ns - sent[possible[-1]][0]
+    return delays
