@@ -15,6 +15,7 @@ from quiclab.spec.read import read_study
 from quiclab.study.tune.paste import arm_table, program_lines
 from quiclab.study.tune.planning import plan_tuning
 from quiclab.study.tune.result import AS_IT_IS, TUNED
+from quiclab.study.tune.search_progress import SearchProgress, keep_progress
 from quiclab.study.tune.tuning_plan import (
     TuneRequest,
     TuningPlan,
@@ -56,6 +57,36 @@ def test_too_few_minutes_say_how_many_are_needed(tmp_path: Path) -> None:
     assert _plan(study, minutes=needed).candidates
     with pytest.raises(SpecError, match="minutes are too few"):
         _plan(study, minutes=needed - 1)
+
+
+def test_a_search_that_was_ended_goes_on_if_it_asked_the_same(tmp_path: Path) -> None:
+    """A plan has that folder, and what was used up; one that came to its end or asked otherwise is left alone."""
+    study = write(tmp_path / "s", path=_PATH)
+    first = _plan(study)
+    first.directory.mkdir(parents=True)
+    cut = SearchProgress(first.asked, 40.0, 2.0, {"race-1": 3})
+    keep_progress(first.directory, cut)
+    assert (_plan(study).directory, _plan(study).progress) == (first.directory, cut)
+    other = _plan(study, minutes=299.0)
+    assert (other.directory.name, other.progress) == ("1MB-p-h3-2", None)
+    assert other.passed_over == "tune/1MB-p-h3-1: it differs in minutes"
+    changed = (study / "spec.toml").read_text().replace("50 ms", "60 ms")
+    (study / "spec.toml").write_text(changed)
+    assert _plan(study).passed_over == "tune/1MB-p-h3-1: it differs in spec of the study"
+    (study / "spec.toml").write_text(changed.replace("60 ms", "50 ms"))
+    keep_progress(first.directory, SearchProgress(first.asked, 40.0, 2.0, {"race-1": 3}, (), ended=True))
+    again = _plan(study)
+    assert (again.directory.name, again.progress, again.passed_over) == ("1MB-p-h3-2", None, "")
+
+
+@pytest.mark.parametrize("text", ["{", "{}", '{"asked": 1, "spent_s": 0, "trial_s": 1, "blocks": {}}'])
+def test_progress_that_cannot_be_read_does_not_go_on(tmp_path: Path, text: str) -> None:
+    """A new search begins beside a folder whose progress is damaged."""
+    study = write(tmp_path / "s", path=_PATH)
+    first = _plan(study)
+    first.directory.mkdir(parents=True)
+    (first.directory / "progress.json").write_text(text)
+    assert _plan(study).directory.name == "1MB-p-h3-2"
 
 
 @pytest.mark.parametrize(
