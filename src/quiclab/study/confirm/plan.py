@@ -82,6 +82,7 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
     tables that do not name mechanisms.
     """
     from quiclab.compare.study_tables import open_study
+    from quiclab.study.confirm.choice import refuse_unknown
     from quiclab.why.confirm.predict import cell_times, following, suspect_named, suspects
     from quiclab.why.mechanisms import BY_NAME
 
@@ -92,8 +93,7 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
     found = [each for each in suspects(opened, asked.cell, arms, study.alpha) if each.cause in BY_NAME]
     refused: list[str] = []
     if asked.cause is not None:
-        if asked.cause not in BY_NAME:
-            raise SpecError(f"there is no cause {asked.cause!r}", nearest(asked.cause, list(BY_NAME), "known are"))
+        refuse_unknown([asked.cause])
         found = [suspect_named(found, asked.cause, asked.cell)]
     else:
         found, refused = _shown_suspects(opened, asked, arms, study.alpha, found)
