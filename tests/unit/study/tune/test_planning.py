@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from planned_confirmation import write
+from planned_confirmation import SPEC, write
 
 from quiclab.model.errors import SpecError
 from quiclab.spec.read import read_study
@@ -154,10 +154,21 @@ def test_lines_to_paste(tmp_path: Path) -> None:
     (arm,) = tomllib.loads(arm_table(plan, spec))["arm"]
     assert arm["name"] == "h3"
     assert arm["server"] == {"name": "nginx", "stream_window": "4 MiB"}
+    assert "tcp" in tomllib.loads(spec)["arm"][1]  # the baseline's, which changes nothing here
+    assert "tcp" not in arm
     (lines,) = program_lines(plan, spec, [best])
     assert lines.program == "nginx (server)"
     assert lines.lines == (f"http3_stream_buffer_size {4 << 20};",)
     assert not lines.is_ours
+
+
+def test_settings_of_tcp_that_an_arm_over_quic_has_itself_stay(tmp_path: Path) -> None:
+    """Another arm may take them from there."""
+    with_own = SPEC.replace('protocol = "h3"', 'protocol = "h3"\ntcp = {{congestion_control = "reno"}}')
+    plan = _plan(write(tmp_path / "s", path=_PATH, spec=with_own), minutes=2000.0)
+    spec = stage_of(plan, "fresh", [as_it_is(plan), with_settings(plan, plan.candidates[:1])], 6).spec
+    (arm,) = tomllib.loads(arm_table(plan, spec))["arm"]
+    assert arm["tcp"] == {"congestion_control": "reno"}
 
 
 def test_lines_to_paste_of_linux_and_of_our_own_programs(tmp_path: Path) -> None:
@@ -168,6 +179,8 @@ def test_lines_to_paste_of_linux_and_of_our_own_programs(tmp_path: Path) -> None
     chosen += [each for each in over_tcp.candidates if each.text == "tcp.initial_window = 32"]
     spec = stage_of(over_tcp, "fresh", [as_it_is(over_tcp), with_settings(over_tcp, chosen)], 6).spec
     (lines,) = program_lines(over_tcp, spec, chosen)
+    (arm,) = tomllib.loads(arm_table(over_tcp, spec))["arm"]
+    assert arm["tcp"] == {"congestion_control": "bbr", "initial_window": 32}
     assert lines.program == "Linux"
     assert lines.lines == ("sysctl net.ipv4.tcp_congestion_control=bbr", "ip route change … initcwnd 32")
     of_quinn = _plan(study, arm="h3", minutes=2000.0, knobs=("initial_window",))
