@@ -174,8 +174,10 @@ def resolution_ns(tables: Tables) -> int:
     A capture that was converted from whole milliseconds has times of a format with microseconds.
     """
     declared = int(tables["sources"]["resolution_ns"].max() or 1)  # type: ignore[arg-type]
-    steps = (_step_ns(times) for _, times in tables["ip_packets"].select("source", "time_ns").group_by("source"))
-    return max(declared, *steps, 1)
+    if "ip_packets" not in tables:  # a log's decoder measures its own
+        return declared
+    steps = [_step_ns(times) for _, times in tables["ip_packets"].select("source", "time_ns").group_by("source")]
+    return max([declared, *steps])
 
 
 def _step_ns(packets: pl.DataFrame) -> int:
