@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,7 +65,7 @@ FIELD_WORDS = {
     r"needless (repeats?|probes?)": "spurious retransmission, spurious probe",
     r"managed queue": "AQM",
     r"slow reader": "receiver application-limited",
-    r"least time\b(?! (between|of the trials))": "lower bound",
+    r"least time\b(?! (between|of the trials|by which))": "lower bound",
     r"occasions?": "session",
     r"far out": "outlier",
     r"machine too (slow|busy)": "not judged: disturbed",
@@ -141,6 +142,12 @@ def _docstrings(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFun
         before = here
 
 
+@cache
+def _former(word: str) -> re.Pattern[str]:
+    """The pattern of a word, also where a sentence begins with it."""
+    return re.compile(rf"(?<![\w`-])({word})(?![\w`])", re.IGNORECASE)
+
+
 def former_words(source: str) -> Iterator[tuple[int, str, str]]:
     """Line, text and complaint of each sentence with a word of ours: a string with a blank that is no docstring."""
     tree = ast.parse(source)
@@ -148,7 +155,7 @@ def former_words(source: str) -> Iterator[tuple[int, str, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in silent:
             for former, word in FIELD_WORDS.items():
-                if " " in node.value and (hit := re.search(rf"(?<![\w`-])({former})(?![\w`])", node.value)):
+                if " " in node.value and (hit := _former(former).search(node.value)):
                     yield node.lineno, node.value, f'"{hit[0]}" is {word}'
 
 

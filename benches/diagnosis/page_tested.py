@@ -56,7 +56,7 @@ def confirmed(tests: Sequence[Tested], results: Sequence[Result]) -> str:
     own = sum(each.predicted_ms[0] <= each.effect_ms <= each.predicted_ms[1] for each in right)
     wider = sum(each.expected_ms[0] <= each.effect_ms <= each.expected_ms[1] for each in right)
     no_setting = len(tests) - len(ran)
-    head = ("names", "tested", *Verdict, SHARED, "blocks to decide")
+    head = ("names", "tested", *(each.text for each in Verdict), SHARED, "blocks to decide")
     given = sum(first_name(told) is not None for each in results for told in (each.verdicts, each.open_set))
     return (
         _CONFIRMED + "\n" + table(head, rows)

@@ -6,10 +6,13 @@ from __future__ import annotations
 
 import json
 import re
+import signal
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
-from small_study import quiclab
+from small_study import QUICLAB, quiclab
 from stack_study import need
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
@@ -64,6 +67,42 @@ def test_a_plan_runs_nothing(study: Path) -> None:
     assert few.returncode == 2
     assert "minutes are too few" in few.stderr
     assert "give --minutes" in few.stderr
+
+
+def _until_ended(study: Path, trials: int, end: signal.Signals) -> tuple[int, str]:
+    """Run a search until a round has so many trials, and end it by a signal. Returns its exit code and what it said."""
+    asked = (QUICLAB, "tune", study, "object/far", "--knob", "initial_window", "--minutes", "9")
+    with subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as search:
+        deadline = time.monotonic() + 120
+        while len(_raced(study)) < trials and search.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.1)
+        search.send_signal(end)
+        told, _ = search.communicate(timeout=60)
+    return search.returncode, told
+
+
+def _raced(study: Path) -> dict[str, int]:
+    """Trial of the first round → time at which its record was written, in ns."""
+    found = study.glob("tune/object-far-h3-1/race-1/trials/*/trial.json")
+    return {each.parent.name: each.stat().st_mtime_ns for each in found}
+
+
+def test_a_search_that_was_ended_goes_on(study: Path) -> None:
+    """Trials that have run are taken up by the same command, after Ctrl-C and a kill; another question begins anew."""
+    code, told = _until_ended(study, 1, signal.SIGINT)
+    assert code == 130, told
+    (command,) = re.findall(r"To go on with what was measured: .*quiclab (tune .*)", told)
+    assert command.endswith("object/far --minutes 9 --knob initial_window")
+    before = _raced(study)
+    code, told = _until_ended(study, len(before) + 1, signal.SIGKILL)
+    assert code == -signal.SIGKILL, told
+    assert re.search(r"^Goes on with .*tune/object-far-h3-1, of whose 9 min \d+ s are used up", told), told
+    after = _raced(study)
+    assert len(after) > len(before)
+    assert before.items() <= after.items()
+    other = quiclab("tune", study, "object/far", "--knob", "initial_window", "--minutes", "8", "--dry-run")
+    assert "a new search begins: tune/object-far-h3-1: it differs in minutes" in other.stdout, other.stdout
+    assert list((study / "tune").iterdir()) == [study / "tune" / "object-far-h3-1"]
 
 
 @pytest.mark.nightly  # 3 min

@@ -200,6 +200,8 @@ def _plan_lines(asked: tuple[Plan, float]) -> list[str]:
     lines = confirmation.declaration(plan.declared, plan.title)
     lines += [f"Not possible here: {each}" for each in plan.not_possible]
     lines += [f"Does not go on, a new run begins: {each}" for each in plan.passed_over]
+    if plan.stays:
+        lines.append(f"Only a part goes: {plan.stays}.")
     if plan.also_changes:
         lines.append(f"The setting also changes: {'; '.join(plan.also_changes)}.")
     lines.append(confirmation.time_needed(minutes, plan.block_ms, plan.least_blocks, plan.blocks_needed))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -109,16 +110,26 @@ def run(arguments: argparse.Namespace) -> int:
 
     def trials(until_s: float) -> Trials:
         begun.append(until_s)
-        told = "interrupted: finished trials are kept"
-        return trials_of(arguments, until_s, told, goes_on=len(begun) > 1)
+        return trials_of(arguments, until_s, "interrupted: finished trials are kept", goes_on=len(begun) > 1)
 
     with measuring(arguments):
         result, code = search(plan, trials, lambda line: print(line, flush=True))
     for line in in_fresh_process(_result_lines, result):
         print(as_typed(line), flush=True)
+    if code == ExitCode.INTERRUPTED:
+        print(as_typed(f"To go on with what was measured: {_same_command(arguments)}"), flush=True)
     if arguments.json and code in RAN:
         print_document(in_fresh_process(_document, (plan, result, code)))
     return code
+
+
+def _same_command(arguments: argparse.Namespace) -> str:
+    """Command that goes on with the search: whatever makes it this one."""
+    words = ["quiclab", "tune", str(arguments.study), arguments.cell, "--minutes", f"{arguments.minutes:g}"]
+    words += [] if arguments.arm is None else ["--arm", arguments.arm]
+    for option in ("end", "knob"):
+        words += [word for value in getattr(arguments, option) or () for word in (f"--{option}", value)]
+    return shlex.join(words)
 
 
 def _planned(asked: tuple[TuneRequest, Study]) -> TuningPlan:

@@ -21,6 +21,7 @@ def plan_lines(plan: TuningPlan) -> list[str]:
     why = f", {plan.why_this_arm}" if plan.why_this_arm else ""
     blocks = counted(plan.least_pairs, "fresh pair")
     lines = [
+        *_before(plan),
         f"Tunes {arm.name}{why}, in {plan.cell.name}: {programs}, by {plan.metric}.",
         f"{plan.minutes:g} min at {plan.trial_s:.1f} s a trial. {counted(len(plan.candidates), 'setting')} race:",
         *_in_columns([each.text for each in plan.candidates]),
@@ -43,6 +44,18 @@ def plan_lines(plan: TuningPlan) -> list[str]:
     if plan.unchecked:
         lines.append(f"Too few minutes to check it with {listed([str(each) for each in plan.unchecked])}.")
     return lines
+
+
+def _before(plan: TuningPlan) -> Iterator[str]:
+    """Say what an earlier search that was ended is for this one."""
+    if plan.progress is not None:
+        spent = span(plan.progress.spent_s)
+        yield (
+            f"Goes on with {typed_path(plan.directory)}, of whose {plan.minutes:g} min {spent} are used up. For a new "
+            "search move that folder away."
+        )
+    if plan.passed_over:
+        yield f"Does not go on, a new search begins: {plan.passed_over}."
 
 
 def result_lines(result: TuningResult) -> list[str]:

@@ -33,7 +33,7 @@ class ExitCode(enum.IntEnum):
     NOT_JUDGED = 8
     """Nothing went wrong, but not everything could be judged. `quiclab run`: a cell has neither its planned pairs nor a
     decision, because the laboratory disturbed its trials. `quiclab compare --fail-if`: nothing is beyond a bound, but
-    not every cell could be judged. `quiclab explain --confirm`: undecided."""
+    not every cell could be judged. `quiclab explain --confirm`: inconclusive."""
     CRASH = 70
     """A mistake of quiclab's own (EX_SOFTWARE of sysexits.h), or its sandbox was killed from outside."""
     INTERRUPTED = 130

@@ -46,12 +46,15 @@ def disk_errors(
             errno.ENOTEMPTY: f"a folder is in the way: {elsewhere}",
             errno.ENOTDIR: f"a file is in the way: {elsewhere}",
             errno.EEXIST: f"a file is in the way: {elsewhere}",
+            errno.ENOENT: f"no file can be made there: {elsewhere}",
             errno.EFBIG: f"{larger_files()}, and run the same command again: {kept}",
         }
         if error.errno not in hints or _is_elsewhere(error, place):
             raise
         # A chamber's files are written from outside it, below its root.
-        where = re.sub(r"^/proc/\d+/root(?=/)", "", str(error.filename or place))
+        where = re.sub(
+            r"^/proc/\d+/root(?=/)", "", str(place if _stands_for(error, place) else error.filename or place)
+        )
         raise HostError(f"cannot write {where}: {error.strerror}", hints[error.errno]) from wrapped
 
 
@@ -81,11 +84,22 @@ def need_readable(folder: Path) -> None:
 
 
 def _is_elsewhere(error: OSError, place: Path) -> bool:
-    """True if the refusal is of a file that is read: it lies elsewhere than what is written."""
+    """True if the refusal is of a file that is read: it lies elsewhere than what is written. What is not there can
+    only be told from what cannot be made where it is the place itself."""
+    if error.errno == errno.ENOENT:
+        return not _stands_for(error, place)
     if error.errno not in (errno.EACCES, errno.EPERM) or not isinstance(error.filename, str | Path):
         return False
     file = Path(error.filename)
     return not (file.is_relative_to(place) or place.is_relative_to(file) or file.parent == place.parent)
+
+
+def _stands_for(error: OSError, place: Path) -> bool:
+    """True if a refusal is of what is written, of a folder above it, or of the file beside it that becomes it."""
+    if not isinstance(error.filename, str | Path):
+        return False
+    file = Path(error.filename)
+    return place.is_relative_to(file) or (file.parent == place.parent and file.name.startswith(f".{place.name}."))
 
 
 def _refusal(error: Exception) -> OSError | None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from quiclab.model.errors import SpecError
 from quiclab.why.account.chosen_request import path_of
 from quiclab.why.account.levels import BEFORE_ANSWER, Part, shared
@@ -74,6 +76,17 @@ class Recordings:
     second: OneEnd
     total: RecordedStep
     steps: tuple[RecordedStep, ...]
+
+    @property
+    def is_one_twice(self) -> bool:
+        """True if both hold the same transfer, packet by packet: one file, or copies of it."""
+        a, b = self.first.seen, self.second.seen
+        first, second = a.arrivals, b.arrivals
+        return (
+            all(step.difference.ms == 0 for step in (*self.steps, self.total))
+            and np.array_equal(first.at_ns - a.zero_ns, second.at_ns - b.zero_ns)
+            and np.array_equal(first.size_bytes, second.size_bytes)
+        )
 
     @property
     def gross_ms(self) -> float:

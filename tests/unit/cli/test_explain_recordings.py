@@ -52,6 +52,28 @@ def _edited(folder: Path, capture: Path, edit: Callable[[list[bytes]], list[byte
     return file
 
 
+def _in_whole_ms(block: bytes) -> bytes:
+    """A packet whose time has lost all below a millisecond; the captures count nanoseconds."""
+    high, low = struct.unpack_from("<II", block, 12)
+    ns = ((high << 32) | low) // 1_000_000 * 1_000_000
+    return block[:12] + struct.pack("<II", ns >> 32, ns & 0xFFFFFFFF) + block[20:]
+
+
+def test_times_in_whole_milliseconds_are_known_to_be_no_better(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A capture that was converted says it in its times alone: one recording and two tell what that leaves open."""
+    coarse = _edited(tmp_path, _H3, lambda packets: list(map(_in_whole_ms, packets)))
+    assert main(["explain", str(coarse), "--keys", str(_KEYS[1]), "--json"]) == ExitCode.OK
+    total = json.loads(capsys.readouterr().out)["total"]["time"]
+    assert (total["least_ms"], total["most_ms"]) == (total["time_ms"] - 2, total["time_ms"] + 2)
+    assert main(["explain", str(_H3), str(coarse), "--keys", str(_KEYS[1])]) == ExitCode.OK
+    words = " ".join(capsys.readouterr().out.split())
+    assert words.count("its times tell an instant to ± 1 ms") == 1
+    assert main(["explain", str(_H3), "--keys", str(_KEYS[1])]) == ExitCode.OK
+    assert "its times tell" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("keys", [_KEYS, []], ids=["E1", "E2"])
 def test_two_captures_with_and_without_keys(keys: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
     """The parts add up to the time to the last byte, and to its difference; nothing claims an interval."""
@@ -176,12 +198,29 @@ def test_a_file_in_place_of_a_study(tmp_path: Path, capsys: pytest.CaptureFixtur
         copy.write_bytes(_H3.read_bytes())
     assert main(["explain", str(old), str(new), *keys[2:], "-o", str(tmp_path / "why.html")]) == ExitCode.OK
     told = capsys.readouterr().out
-    assert told.startswith("curl-8.21 took as long as curl-8.20 (132 ms).")
+    assert told.startswith("curl-8.20 and curl-8.21 do not differ")
     page = (tmp_path / "why.html").read_text(encoding="utf-8")
     assert "<title>curl-8.21 against curl-8.20</title>" in page
     assert "curl-8.21 − curl-8.20, ms" in page
     assert main(["explain", str(_H3), str(_H3)]) == ExitCode.OK
-    assert capsys.readouterr().out.startswith("second took as long as first")
+    assert capsys.readouterr().out.startswith("first and second do not differ")
+
+
+@pytest.mark.parametrize("keys", [_KEYS[1:], []], ids=["E1", "E2"])
+def test_one_transfer_twice_does_not_differ(
+    keys: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One file twice and a copy of it have no difference; a capture whose times were cut has one."""
+    copy = tmp_path / "copy.pcapng.gz"
+    copy.write_bytes(_H3.read_bytes())
+    options = [part for key in keys for part in ("--keys", str(key))]
+    for other, name in ((_H3, "second"), (copy, "copy")):
+        assert main(["explain", str(_H3), str(other), *options]) == ExitCode.OK
+        words = " ".join(capsys.readouterr().out.split())
+        assert f"and {name} do not differ: they hold one transfer, packet by packet." in words
+    coarse = _edited(tmp_path, _H3, lambda packets: list(map(_in_whole_ms, packets)))
+    assert main(["explain", str(_H3), str(coarse), *options]) == ExitCode.OK
+    assert "do not differ" not in capsys.readouterr().out
 
 
 def test_no_order_is_claimed_that_the_recordings_do_not_show(capsys: pytest.CaptureFixture[str]) -> None:

@@ -45,14 +45,14 @@ def test_a_part_of_the_frozen_cases_is_told_as_one() -> None:
 
 
 def test_a_condition_is_a_verdict_of_its_own() -> None:
-    """A cause that a setting of the path takes away is neither confirmed, rightly or wrongly, nor undecided."""
+    """A cause that a setting of the path takes away is neither confirmed, rightly or wrongly, nor inconclusive."""
     tests = [
         _tested(0, "loss_on_the_path", "condition", right=False),
         _tested(5, "loss_on_the_path", "confirmed", right=True),
     ]
     page = text([_result(0), _result(5)], {7: 2}, tests)
     wrong = _cells(page, "wrong names")
-    assert (wrong["condition"], wrong["confirmed"], wrong["undecided"]) == ("1", "0", "0")
+    assert (wrong["condition"], wrong["confirmed"], wrong["inconclusive"]) == ("1", "0", "0")
     assert _cells(page, "right names, one cause")["confirmed"] == "1"
     assert "confirmed and wrong" not in page
 

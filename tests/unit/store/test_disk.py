@@ -53,3 +53,12 @@ def test_disk_errors_say_what_to_do(tmp_path: Path) -> None:
         raise OSError(28, "No space left on device", "/proc/9/root/study/tables")
     with pytest.raises(FileNotFoundError), disk_errors(tmp_path):
         (tmp_path / "nowhere").read_text()
+
+
+@pytest.mark.parametrize("place", ["/proc/x.html", "/proc/folder/x.html"])
+def test_a_place_where_nothing_can_be_made_is_named_as_it_was_given(place: str) -> None:
+    """The kernel says that it is not there; the name of the file that was tried beside it helps nobody."""
+    with pytest.raises(HostError) as caught:
+        write_atomically(Path(place), "text", option="-o")
+    assert caught.value.message == f"cannot write {place}: No such file or directory"
+    assert caught.value.hint == "no file can be made there: choose another place with -o"

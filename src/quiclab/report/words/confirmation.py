@@ -227,12 +227,12 @@ def _headline(declared: Declared, judgement: Judgement, title: str) -> str:
     if failed:
         named = number_text.listed([f"({_LETTERS[each.name]}) “{_NAMES[each.name]}”" for each in failed])
         checks = "check" if len(failed) == 1 else "checks"
-        return f"Undecided: {title} in {where} failed the {checks} {named} after {blocks}."
+        return f"Inconclusive: {title} in {where} failed the {checks} {named} after {blocks}."
     still = number_text.listed(
         [f"({_LETTERS[each.name]}) {_NAMES[each.name]}" for each in judgement.checks if each.state is State.OPEN]
     )
     why = f"{still} open" if still else "too many blocks have no account"
-    return f"Undecided: of {title} in {where}, {blocks} leave {why}; the same command goes on with more blocks."
+    return f"Inconclusive: of {title} in {where}, {blocks} leave {why}; the same command goes on with more blocks."
 
 
 def _check_line(check: Check, declared: Declared) -> str:

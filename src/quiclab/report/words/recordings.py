@@ -21,6 +21,8 @@ from quiclab.why.recordings import RecordedStep, Recording, Recordings
 _LEAST_MS = 0.05
 """Time below which a part, or a difference, is none."""
 _HANDSHAKE = "for TCP and one for TLS 1.3, or one for QUIC, one "
+_COARSE_NS = 100_000
+"""Step of a recording's times from which on it is told: parts are shown in tenths of a millisecond."""
 _FEW_BYTES = 100
 """Bytes of other answers below which they are not told."""
 _SMALL = 0.03
@@ -30,6 +32,8 @@ _SMALL = 0.03
 def difference_told(found: Recordings) -> str:
     """Say by how much the second transfer took longer, and in which parts."""
     first, second = found.names
+    if found.is_one_twice:
+        return f"{first} and {second} do not differ: they hold one transfer, packet by packet."
     ends = f"{time_text(found.second.total.ms)} against {time_text(found.first.total.ms)}"
     if abs(found.total.difference.ms) < _LEAST_MS:
         return f"{second} took as long as {first} ({time_text(found.first.total.ms)})."
@@ -100,6 +104,7 @@ def evidence(name: str, account: OneEnd) -> str:
     rate = f"the path served at {number_text.quantity(account.rate_bit_per_s, 'bit/s')}"
     # A program logs a packet when it reads it, and takes time to answer one of QUIC.
     late = account.level is Level.E3 or (seen.between is not None and not seen.between.place.exact)
+    coarse = seen.resolution_ns >= _COARSE_NS and account.level is not Level.E4  # where it stands for late reading
     lasted = f"lasted half of that or longer, {time_text(float(long.sum()))} in all"
     waits = f"{number_text.counted(len(long), 'wait')} {lasted}"
     told = [
@@ -108,6 +113,7 @@ def evidence(name: str, account: OneEnd) -> str:
         rate if account.rate_bit_per_s else silent,
         f"the first round trip took {'at most ' if late else ''}{time_text(round_trip)}",
         waits if len(long) else "no wait lasted half of that",
+        *([f"its times tell an instant to ± {seen.resolution_ns / 1e6:g} ms"] if coarse else []),
     ]
     before, during = seen.bytes_meanwhile.others_before, seen.bytes_meanwhile.others_during
     came = ((before, "before its first byte"), (during, "from its first byte to its last"))

@@ -8,6 +8,7 @@ from the slower arm tests what it costs there. One of the path, which both share
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from quiclab.lab.endpoints.senders import declared_packets
 from quiclab.model.errors import SpecError
 from quiclab.spec.counterfactual import Change, Value, role_of
 from quiclab.study.confirm.variants import Cell, for_other, same_sender, value_of
-from quiclab.why.mechanisms import Mechanism, Setting, Transport
+from quiclab.why.mechanisms import BY_NAME, Mechanism, Setting, Transport
 
 if TYPE_CHECKING:
     from quiclab.why.causes import Verdict
@@ -121,3 +122,13 @@ def _declared_window(cell: Cell, change: Change) -> int | None:
     program, protocol = next((program, protocol) for each, program, protocol in cell.arm.programs() if each == role)
     told = find(role, program.name).traits(program, protocol, cell.arm.tcp).get("initial_window", "")
     return declared_packets(told)
+
+
+def refuse_unknown(causes: Sequence[str]) -> None:
+    """Raise SpecError where one of some causes is none that quiclab knows."""
+    unknown = next((each for each in causes if each not in BY_NAME), None)
+    if unknown is not None:
+        near = difflib.get_close_matches(unknown, BY_NAME, 1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        told = f"{hint}docs/reference/causes.md has all, and `quiclab explain STUDY CELL` those of a cell"
+        raise SpecError(f"there is no cause {unknown!r}", told)

@@ -20,6 +20,8 @@ from quiclab.study.run import in_sandbox_of
 from quiclab.study.sequential_run import Goal, keep_growth, looks_so_far, more_blocks, planned_blocks
 from quiclab.study.specs import held, load_study
 
+_TEXTS = {"undecided": "inconclusive"}
+"""Words for readers, by the verdict that files keep."""
 MOST_PAIRS = 400
 """Most blocks of a run, whatever its time."""
 Trials = Callable[[Study, StudyDir, Mapping[str, int]], int]
@@ -157,7 +159,7 @@ def _declare(plan: Plan) -> None:
 
 def _tell(look: int, found: Judged) -> None:
     open_checks = [name for name, state in found.states if state == "open"]
-    told = f"look {look}: {found.blocks} blocks, {found.verdict}"
+    told = f"look {look}: {found.blocks} blocks, {_TEXTS.get(found.verdict, found.verdict)}"
     print(told + (f"; open: {', '.join(open_checks)}" if open_checks else ""), flush=True)
 
 

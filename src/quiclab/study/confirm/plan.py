@@ -68,6 +68,8 @@ class Plan:
     """Blocks after which the sham and a total that stays are expected to be told; None where that is hundreds."""
     block_ms: float
     """Time that a block is expected to take."""
+    stays: str = ""
+    """Clause about losses of the path that the setting leaves; "" where it leaves none."""
 
     @property
     def effect_pct(self) -> float:
@@ -82,6 +84,7 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
     tables that do not name mechanisms.
     """
     from quiclab.compare.study_tables import open_study
+    from quiclab.study.confirm.choice import refuse_unknown
     from quiclab.why.confirm.predict import cell_times, following, suspect_named, suspects
     from quiclab.why.mechanisms import BY_NAME
 
@@ -92,8 +95,7 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
     found = [each for each in suspects(opened, asked.cell, arms, study.alpha) if each.cause in BY_NAME]
     refused: list[str] = []
     if asked.cause is not None:
-        if asked.cause not in BY_NAME:
-            raise SpecError(f"there is no cause {asked.cause!r}", nearest(asked.cause, list(BY_NAME), "known are"))
+        refuse_unknown([asked.cause])
         found = [suspect_named(found, asked.cause, asked.cell)]
     else:
         found, refused = _shown_suspects(opened, asked, arms, study.alpha, found)
@@ -152,6 +154,7 @@ class _OfCell:
     def plan(self, suspect: Suspect) -> Plan | str:
         """The plan of one mechanism; a clause where it cannot be put to the test."""
         from quiclab.study.confirm.choice import tried
+        from quiclab.study.confirm.path_losses import by_what_lost, packets_lost, stays_without
         from quiclab.why.confirm.predict import beyond_ms, excess
         from quiclab.why.confirm.times import mechanisms_in
         from quiclab.why.mechanisms import BY_NAME
@@ -160,7 +163,10 @@ class _OfCell:
         if (told := _not_predicted(suspect)) is not None:
             return told
         cell = cell_with(self.study, asked.study, self.names, suspect)
+        direction = "up" if cell.workload.upload else "down"
+        lost = packets_lost(self.opened, asked.cell, suspect.arm, direction)
         ways, shared = tried(cell, mechanism)
+        ways = by_what_lost(ways, lost)
 
         def possible(folder: Path) -> tuple[tuple[Tried, Variants] | None, tuple[str, ...]]:
             return _first_possible(cell, mechanism, ways, folder)
@@ -179,7 +185,7 @@ class _OfCell:
         own = mechanisms_in(self.opened, asked.cell, suspect.arm)
         beyond = 0.0 if way.equal else beyond_ms(suspect, own, _taken_by(way.setting), self.follow)
         planned = _plan(mechanism, suspect, beyond, self.times, cell, (way, made), place, why_not)
-        return replace(planned, passed_over=passed_over)
+        return replace(planned, passed_over=passed_over, stays=stays_without(way, lost))
 
 
 def cell_of(study: Study, asked: str) -> tuple[str, str]:
@@ -287,9 +293,10 @@ def _goes_on(found: Confirmation, suspect: Suspect) -> bool:
 
 def _taken_by(setting: Setting) -> frozenset[str]:
     """Mechanisms that a setting takes away."""
+    from quiclab.study.confirm.path_losses import LOSS, LOST_BY
     from quiclab.why.mechanisms import MECHANISMS
 
-    place = (setting.table, setting.key)
+    place = (setting.table, LOSS if setting.table == "path" and setting.key in LOST_BY else setting.key)
     return frozenset(each.name for each in MECHANISMS if place in {(other.table, other.key) for other in each.settings})
 
 

@@ -55,6 +55,7 @@ def plan_together(asked: Asked, causes: Sequence[str], study: Study) -> PlanToge
     Raises SpecError for causes that one arm does not have all of, and where no setting takes one of them away.
     """
     from quiclab.compare.study_tables import open_study
+    from quiclab.study.confirm.choice import refuse_unknown
     from quiclab.why.confirm.joint_declaration import DeclaredTogether, combinations_of, joined
     from quiclab.why.confirm.predict import (
         blocks_needed,
@@ -67,6 +68,7 @@ def plan_together(asked: Asked, causes: Sequence[str], study: Study) -> PlanToge
 
     if not 2 <= len(set(causes)) <= _MOST_CAUSES:
         raise SpecError(f"{len(set(causes))} causes together", f"give --cause two or {_MOST_CAUSES} times")
+    refuse_unknown(causes)
     opened, names = open_study(asked.study), cell_of(study, asked.cell)
     arms = arms_of(study, asked)
     shown = suspects(opened, asked.cell, arms, study.alpha)

@@ -17,9 +17,16 @@ from quiclab.study.tune.tuning_plan import TuningPlan
 
 
 def arm_table(plan: TuningPlan, spec: str) -> str:
-    """The arm with the setting, under its own name, as the spec of the fresh blocks has it."""
-    found = next(arm for arm in tomllib.loads(spec)["arm"] if arm["name"] == TUNED)
-    return toml_text({"arm": [{**found, "name": plan.cell.arm.name}]})
+    """The arm with the setting, under its own name, as the spec of the fresh blocks has it.
+
+    Settings of TCP that an arm over HTTP/3 took from another one are left out: they change nothing in it, and it takes
+    them again.
+    """
+    arm = plan.cell.arm
+    found = next(each for each in tomllib.loads(spec)["arm"] if each["name"] == TUNED)
+    own = next(each for each in plan.cell.document["arm"] if each["name"] == arm.name)
+    lent = {"tcp"} if arm.protocol == "h3" and "tcp" not in own else set()
+    return toml_text({"arm": [{key: found[key] for key in found if key not in lent} | {"name": arm.name}]})
 
 
 def program_lines(plan: TuningPlan, spec: str, chosen: Sequence[Candidate]) -> tuple[ProgramLines, ...]:

@@ -4,6 +4,7 @@ suffice for."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from quiclab.compare.paired import within_pairs
 from quiclab.compare.statistics import anytime_p
 from quiclab.compare.study_tables import open_study
 from quiclab.model.errors import SpecError, nearest
+from quiclab.model.number_text import listed
 from quiclab.model.study import Study
 from quiclab.spec.arms import KNOB_KEYS, TCP_KEYS
 from quiclab.spec.counterfactual import PathVariant, Variant
@@ -26,6 +28,7 @@ from quiclab.study.confirm.variants import Cell, read_back, refuse_what_cannot_r
 from quiclab.study.tune.candidates import candidates
 from quiclab.study.tune.minutes import least_minutes, shares
 from quiclab.study.tune.result import AS_IT_IS, FOLDER
+from quiclab.study.tune.search_progress import read_progress
 from quiclab.study.tune.tuning_plan import TuneRequest, TuningPlan
 
 _NEIGHBOURS = (
@@ -57,7 +60,6 @@ def plan_tuning(request: TuneRequest, study: Study) -> TuningPlan:
             "choose other ends, knobs or another --arm; docs/reference/endpoints.md lists which program has which",
         )
     trial_s = _trial_s(request.study, request.cell, arm)
-    directory = _new_folder(request.study, request.cell, arm)
     possible, no_neighbours = _possible_neighbours(cell)
     least = _least_pairs(study.alpha)
     fits = shares(request.minutes, trial_s, len(found), least, len(possible), study.alpha)
@@ -68,8 +70,8 @@ def plan_tuning(request: TuneRequest, study: Study) -> TuningPlan:
             f"{least} fresh pairs that are the least that decide anything take {needed} minutes",
             f"give --minutes {needed} or more",
         )
-    return TuningPlan(
-        directory,
+    plan = TuningPlan(
+        request.study.resolve() / FOLDER,
         cell,
         why,
         found[: fits.settings],
@@ -84,6 +86,7 @@ def plan_tuning(request: TuneRequest, study: Study) -> TuningPlan:
         least,
         fits,
     )
+    return _placed(plan)
 
 
 def _arm(request: TuneRequest, analysis: StudyAnalysis) -> tuple[str, str]:
@@ -138,11 +141,19 @@ def _least_pairs(alpha: float) -> int:
     return next(pairs for pairs in range(1, 1000) if anytime_p(-np.ones(pairs)) <= alpha)
 
 
-def _new_folder(study: Path, cell_id: str, arm: str) -> Path:
-    folder, number = study.resolve() / FOLDER, 1
-    while (place := folder / f"{cell_id.replace('/', '-')}-{arm}-{number}").exists():
+def _placed(plan: TuningPlan) -> TuningPlan:
+    """The plan in the folder of a search that was ended and asked the same, or in one with the next number."""
+    stem, number, passed_over = f"{plan.cell.name.replace('/', '-')}-{plan.cell.arm.name}", 1, ""
+    while (place := plan.directory / f"{stem}-{number}").exists():
+        before = read_progress(place)
+        passed_over = ""
+        if before is not None and not before.ended:
+            other = before.differs_in(plan.asked)
+            if not other:
+                return replace(plan, directory=place, progress=before)
+            passed_over = f"{FOLDER}/{place.name}: it differs in {listed(other)}"
         number += 1
-    return place
+    return replace(plan, directory=place, passed_over=passed_over)
 
 
 def _possible_neighbours(cell: Cell) -> tuple[tuple[Scaling, ...], tuple[str, ...]]:

@@ -9,18 +9,19 @@ nothing that reads tables, as its process enters the sandbox: whatever does is a
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quiclab.model.errors import RAN, ExitCode
+from quiclab.model.errors import RAN, BusyError, ExitCode
 from quiclab.processes import in_fresh_process
 from quiclab.store.layout import StudyDir
-from quiclab.study.confirm.confirming_run import MOST_PAIRS, Trials, holding, run_in_rounds
-from quiclab.study.run import in_sandbox_of
-from quiclab.study.tune.minutes import COMBINING_ENDS, FRESH_ENDS, RACE_ENDS
-from quiclab.study.tune.result import RacedSetting, RaceRound, TuningResult, keep_result
+from quiclab.study.confirm.confirming_run import MOST_PAIRS, run_in_rounds
+from quiclab.study.tune.course import Course, Tell, TrialsUntil, told_of_this_search
+from quiclab.study.tune.minutes import COMBINING_ENDS, FRESH_ENDS, LEAST_BLOCKS, RACE_ENDS, STAGE_S, blocks_in
+from quiclab.study.tune.result import RacedSetting, RaceRound, TuningResult
+from quiclab.study.tune.search_progress import SearchProgress, read_progress
 
 if TYPE_CHECKING:
     from quiclab.study.confirm.confirming_run import Judged
@@ -28,9 +29,8 @@ if TYPE_CHECKING:
     from quiclab.study.tune.racing import Standing
     from quiclab.study.tune.tuning_plan import Stage, TuningPlan
 
-TrialsUntil = Callable[[float], Trials]
-"""Makes what runs the trials of a stage, of which no block begins from a time on (by `time.monotonic`)."""
-Tell = Callable[[str], None]
+_COMBINED, _FRESH, _NEIGHBOURS = "combined", "fresh", "neighbours"
+"""Stages that a search has once at most."""
 
 
 @dataclass(frozen=True)
@@ -44,64 +44,38 @@ class FreshStage:
     begun: bool = False
 
 
-@dataclass
-class _Course:
-    """State of a search while it runs."""
-
-    plan: TuningPlan
-    trials: TrialsUntil
-    tell: Tell
-    began: float
-    result: TuningResult
-    trial_s: float
-    pooled: dict[str, list[float]] = field(default_factory=dict)
-
-    def until(self, share: float) -> float:
-        """Time at which this share of the minutes is over."""
-        return self.began + share * 60 * self.plan.minutes
-
-    def is_over(self, share: float) -> bool:
-        """True from that time on: what would run is left out."""
-        return time.monotonic() >= self.until(share)
-
-    def keep(self, **changed: object) -> None:
-        """Note what is known by now, and keep it: a search that is ended tells what it found."""
-        self.result = replace(self.result, **changed)  # type: ignore[arg-type]
-        keep_result(self.plan.directory, self.result)
-
-    def run(self, stage: Stage, until: float) -> int:
-        """Run the blocks of a stage; what a trial took here plans the next ones."""
-        began, trials = time.monotonic(), self.trials(until)
-        with holding(stage.directory, stage.spec) as (study_dir, study):
-            code = in_sandbox_of(study_dir, lambda: trials(study, study_dir, {}))
-        if code in RAN:
-            self.trial_s = (time.monotonic() - began) / (stage.blocks * stage.trials_a_block)
-        return code
-
-
 def search(plan: TuningPlan, trials: TrialsUntil, tell: Tell) -> tuple[TuningResult, int]:
-    """Search, test and check. Returns what was found, as far as it got, and the exit code of the runs.
+    """Search, test and check; a search that was ended goes on. Returns what was found, as far as it got, and the exit
+    code of the runs.
 
-    Raises BusyError and HostError as `quiclab run` does.
+    Raises BusyError where another search works in the folder, and HostError as `quiclab run` does.
     """
     empty = TuningResult(
         plan.cell.study.name, plan.cell.name, plan.cell.arm.name, plan.metric, plan.unit,
         tuple(each.text for each in plan.candidates), (), None, None, None, (), (), None, (),
     )  # fmt: skip
-    plan.directory.mkdir(parents=True)
-    course = _Course(plan, trials, tell, time.monotonic(), empty, plan.trial_s)
-    try:
-        code = _stages(course)
-    except KeyboardInterrupt:
-        code = ExitCode.INTERRUPTED
+    plan.directory.mkdir(parents=True, exist_ok=True)
+    with StudyDir(plan.directory).locked():
+        if read_progress(plan.directory) != plan.progress:
+            raise BusyError(f"another search has worked in {plan.directory} meanwhile", "run the command again")
+        progress = plan.progress or SearchProgress(plan.asked, 0.0, plan.trial_s, {})
+        course = Course(plan, trials, tell, time.monotonic() - progress.spent_s, empty, progress)
+        try:
+            code = _stages(course)
+        except KeyboardInterrupt:
+            code = ExitCode.INTERRUPTED
+        finally:
+            course.note()
+        if code in RAN:
+            course.note(ended=True)
     return course.result, code
 
 
-def _stages(course: _Course) -> int:
+def _stages(course: Course) -> int:
     chosen, code = _race(course)
     if code not in RAN or not chosen:
         return code
-    if len(chosen) > 1 and not course.is_over(COMBINING_ENDS):
+    if len(chosen) > 1 and course.is_due(_COMBINED, COMBINING_ENDS):
         chosen, code = _combine(course, chosen)
         if code not in RAN:
             return code
@@ -114,15 +88,15 @@ def _stages(course: _Course) -> int:
     return ExitCode.NOT_JUDGED if found is None or found.verdict == "not judged" else ExitCode.OK
 
 
-def _race(course: _Course) -> tuple[tuple[Candidate, ...], int]:
+def _race(course: Course) -> tuple[tuple[Candidate, ...], int]:
     """Run rounds until the finalists have run one, and return those that may be combined, the fastest first."""
     by_name = {each.name: each for each in course.plan.candidates}
     alive = tuple(by_name)
     number, is_last = 0, False
-    while alive and not is_last and not (number and course.is_over(RACE_ENDS)):
+    while alive and not is_last and (not number or course.is_due(f"race-{number + 1}", RACE_ENDS)):
         number += 1
-        left_s = course.until(RACE_ENDS) - time.monotonic()
-        asked = (course.plan, number, [by_name[name] for name in alive], left_s, course.trial_s)
+        blocks = blocks_in(course.left_s(RACE_ENDS), len(alive), course.trial_s)
+        asked = (course.plan, number, [by_name[name] for name in alive], course.blocks_of(f"race-{number}", blocks))
         stage, is_last = in_fresh_process(_round_stage, asked)
         code = course.run(stage, course.until(RACE_ENDS))
         if code not in (*RAN, ExitCode.INTERRUPTED):
@@ -139,10 +113,12 @@ def _race(course: _Course) -> tuple[tuple[Candidate, ...], int]:
     return tuple(by_name[name] for name in final), ExitCode.OK
 
 
-def _combine(course: _Course, parts: tuple[Candidate, ...]) -> tuple[tuple[Candidate, ...], int]:
+def _combine(course: Course, parts: tuple[Candidate, ...]) -> tuple[tuple[Candidate, ...], int]:
     """Run the combinations of the winners beside the fastest of them alone, and return the one that is chosen."""
-    stage = in_fresh_process(_combined_stage, (course.plan, parts, course.until(COMBINING_ENDS) - time.monotonic(),
-                                               course.trial_s))  # fmt: skip
+    arms = 1 + len(_combinations(parts))
+    fitting = int((course.left_s(COMBINING_ENDS) - STAGE_S) / (arms * course.trial_s))
+    blocks = course.blocks_of(_COMBINED, max(LEAST_BLOCKS, fitting))
+    stage = in_fresh_process(_combined_stage, (course.plan, parts, blocks))
     code = course.run(stage, course.until(COMBINING_ENDS))
     if code not in RAN:
         return parts[:1], code
@@ -153,30 +129,34 @@ def _combine(course: _Course, parts: tuple[Candidate, ...]) -> tuple[tuple[Candi
     return chosen, code
 
 
-def _fresh(course: _Course, chosen: Sequence[Candidate]) -> int:
+def _fresh(course: Course, chosen: Sequence[Candidate]) -> int:
     """Run fresh blocks until the sequential test decides, or the time is over."""
     fresh, lines = in_fresh_process(_fresh_stage, (course.plan, tuple(chosen), course.trial_s))
     course.keep(fresh_directory=str(fresh.directory), setting=_text(chosen), **lines)
     course.tell(f"fresh blocks: {course.result.setting} against {course.plan.cell.arm.name} as it is")
     code: int = ExitCode.OK
     # What neighbours do not need, as nothing is shown to be faster yet, more fresh blocks may have.
-    for share in (FRESH_ENDS, 1.0):
-        minutes = (course.until(share) - time.monotonic()) / 60
-        if minutes <= 0:
-            break
-        judged, code = run_in_rounds(fresh, minutes, course.trials(course.until(1.0)), _declared, _judge)
+    for share in () if course.is_done(_FRESH) else (FRESH_ENDS, 1.0):
+        if course.is_over(share):
+            continue
+        fresh = replace(fresh, begun=_FRESH in course.progress.blocks)
+        course.note_begun(_FRESH, course.plan.least_pairs)
+        trials = course.trials(course.until(1.0))
+        with told_of_this_search(course.plan):
+            judged, code = run_in_rounds(fresh, course.left_s(share) / 60, trials, _declared, _judge)
         if judged is None or judged.verdict != "undecided":
             break
-        fresh = replace(fresh, begun=True)
+    if code in RAN:
+        course.note_over(_FRESH)
     if fresh.directory.exists():
         found, besides = in_fresh_process(_tested, fresh.directory)
         course.keep(found=found, side_effects=besides)
     return code
 
 
-def _held_out(course: _Course, chosen: Sequence[Candidate]) -> int:
+def _held_out(course: Course, chosen: Sequence[Candidate]) -> int:
     """Run the setting over networks of the same kind that did not choose it."""
-    if course.is_over(1.0):
+    if not course.is_due(_NEIGHBOURS, 1.0):
         return ExitCode.OK
     stage = in_fresh_process(_neighbour_stage, (course.plan, tuple(chosen)))
     course.tell(f"neighbouring networks: {', '.join(map(str, course.plan.neighbours))}")
@@ -198,14 +178,12 @@ class _AfterRound:
 # Each of these runs in a process of its own.
 
 
-def _round_stage(asked: tuple[TuningPlan, int, list[Candidate], float, float]) -> tuple[Stage, bool]:
-    from quiclab.study.tune.minutes import blocks_in
+def _round_stage(asked: tuple[TuningPlan, int, list[Candidate], int]) -> tuple[Stage, bool]:
     from quiclab.study.tune.racing import FINALISTS
     from quiclab.study.tune.tuning_plan import as_it_is, stage_of, with_settings
 
-    plan, number, alive, left_s, trial_s = asked
+    plan, number, alive, blocks = asked
     arms = [as_it_is(plan), *(with_settings(plan, [each], each.name) for each in alive)]
-    blocks = blocks_in(left_s, len(alive), trial_s)
     return stage_of(plan, f"race-{number}", arms, blocks), len(alive) <= FINALISTS
 
 
@@ -228,15 +206,13 @@ def _finalists(asked: tuple[TuningPlan, Mapping[str, list[float]], tuple[str, ..
     return combined(keys, standings({name: pooled[name] for name in alive}), plan.matters_pct)
 
 
-def _combined_stage(asked: tuple[TuningPlan, tuple[Candidate, ...], float, float]) -> Stage:
-    from quiclab.study.tune.minutes import LEAST_BLOCKS, STAGE_S
+def _combined_stage(asked: tuple[TuningPlan, tuple[Candidate, ...], int]) -> Stage:
     from quiclab.study.tune.tuning_plan import stage_of, with_settings
 
-    plan, parts, left_s, trial_s = asked
+    plan, parts, blocks = asked
     sets = [(parts[0],), *_combinations(parts)]
     arms = [with_settings(plan, each, _numbers(parts, each)) for each in sets]
-    blocks = max(LEAST_BLOCKS, int((left_s - STAGE_S) / (len(arms) * trial_s)))
-    return stage_of(plan, "combined", arms, blocks)
+    return stage_of(plan, _COMBINED, arms, blocks)
 
 
 def _after_combining(
@@ -276,7 +252,7 @@ def _fresh_stage(asked: tuple[TuningPlan, tuple[Candidate, ...], float]) -> tupl
     from quiclab.study.tune.tuning_plan import as_it_is, stage_of, with_settings
 
     plan, chosen, trial_s = asked
-    stage = stage_of(plan, "fresh", [as_it_is(plan), with_settings(plan, chosen)], plan.least_pairs)
+    stage = stage_of(plan, _FRESH, [as_it_is(plan), with_settings(plan, chosen)], plan.least_pairs)
     lines: dict[str, object] = {
         "arm_table": arm_table(plan, stage.spec),
         "program_lines": program_lines(plan, stage.spec, chosen),
@@ -289,7 +265,7 @@ def _neighbour_stage(asked: tuple[TuningPlan, tuple[Candidate, ...]]) -> Stage:
 
     plan, chosen = asked
     arms = [as_it_is(plan), with_settings(plan, chosen)]
-    return stage_of(plan, "neighbours", arms, neighbour_pairs(plan), neighbour_paths(plan))
+    return stage_of(plan, _NEIGHBOURS, arms, neighbour_pairs(plan), neighbour_paths(plan))
 
 
 def _declared(fresh: FreshStage) -> None:
@@ -320,7 +296,7 @@ def _over_neighbours(directory: Path) -> tuple[object, ...]:
     return over_neighbours(directory)
 
 
-def _note_round(course: _Course, stage: Stage, found: Sequence[Standing], by_name: Mapping[str, Candidate]) -> None:
+def _note_round(course: Course, stage: Stage, found: Sequence[Standing], by_name: Mapping[str, Candidate]) -> None:
     raced = tuple(RacedSetting(by_name[each.name].text, each.difference_pct, each.blocks) for each in found)
     best = by_name[found[0].name].text if found and found[0].difference_pct < 0 else None
     course.keep(rounds=(*course.result.rounds, RaceRound(str(stage.directory), raced)), setting=best)

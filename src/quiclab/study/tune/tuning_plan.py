@@ -11,10 +11,12 @@ from pathlib import Path
 
 from quiclab.spec.counterfactual import PathVariant, Variant
 from quiclab.spec.scaled_path import Scaling
+from quiclab.spec.toml_text import toml_text
 from quiclab.study.confirm.variants import Cell, read_back, refuse_what_cannot_run
 from quiclab.study.tune.candidates import Candidate
 from quiclab.study.tune.minutes import Shares
 from quiclab.study.tune.result import AS_IT_IS, TUNED
+from quiclab.study.tune.search_progress import SearchProgress
 
 ENDS = ("client", "server", "tcp")
 _HEADING = "# Written by `quiclab tune`: one cell, arms that differ in settings, in the same blocks.\n\n"
@@ -61,6 +63,22 @@ class TuningPlan:
     least_pairs: int
     """Fewest fresh pairs that decide anything."""
     fits: Shares
+    progress: SearchProgress | None = None
+    """State of the search that goes on, where one of the same was ended."""
+    passed_over: str = ""
+    """Sentence about the last search for this arm and cell, where that was ended and does not go on; else ""."""
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """Everything by which a search goes on or is another one: name → value."""
+        document = toml_text(self.cell.document)
+        return {
+            "minutes": f"{self.minutes:g}",
+            "settings": ", ".join(each.text for each in self.candidates),
+            "neighbouring networks": ", ".join(map(str, self.neighbours)),
+            "metric": self.metric,
+            "spec of the study": hashlib.sha256(document.encode()).hexdigest(),
+        }
 
     @property
     def matters_pct(self) -> float:
@@ -72,6 +90,7 @@ class TuningPlan:
 class Stage:
     """One study of a search."""
 
+    name: str
     directory: Path
     spec: str
     blocks: int
@@ -97,7 +116,7 @@ def stage_of(
     over = list(paths) or [PathVariant(plan.cell.path)]
     spec, study = read_back(plan.cell, arms, over, own, heading=_HEADING)
     refuse_what_cannot_run(study, plan.cell.workload.name)
-    return Stage(place, spec, blocks, len(arms) * len(over))
+    return Stage(name, place, spec, blocks, len(arms) * len(over))
 
 
 def as_it_is(plan: TuningPlan) -> Variant:

@@ -23,7 +23,7 @@ from quiclab.why.account.from_between import seen_from_between
 from quiclab.why.account.from_server import seen_by_server
 from quiclab.why.account.levels import Level
 from quiclab.why.account.one_end import Instant, OneEnd, Seen, account_of_one_end
-from quiclab.why.account.recorded import Recorded, Tables, Transport, recorded
+from quiclab.why.account.recorded import Recorded, Tables, Transport, recorded, resolution_ns
 
 _COVERS_ONE = "an account is of one request on a connection of its own"
 
@@ -252,7 +252,7 @@ def seen_by_browser(tables: Tables, request: Request | None = None) -> Seen:
         early_ns,
         0,
         round_trip_ns,
-        int(tables["sources"]["resolution_ns"].max() or 1),  # type: ignore[arg-type]
+        resolution_ns(tables),
         None,
         told["response_body_bytes"],
         told["url"],

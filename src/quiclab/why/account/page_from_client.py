@@ -27,6 +27,8 @@ _ACCOUNTS = ("trace_events", "har", "netlog")
 """Formats of a browser's own account, from the one that tells most to the one that tells least."""
 _SAME_NS = 100_000_000
 """Most by which a browser's instants may be off those of a capture: it reads late on a busy machine."""
+_ADDRESSES = 5
+"""Most addresses that an error lists."""
 _ICON = "/favicon.ico"
 """Path of what browsers ask for of themselves, once a page is loaded."""
 _INSTANTS = ("send_start_ns", "headers_ns", "last_byte_ns")
@@ -151,6 +153,10 @@ def _document(told: pl.DataFrame, url: str | None) -> Row:
         is_page = pl.col("resource_type").str.to_lowercase() == "document"
         is_html = pl.col("content_type").str.starts_with("text/html")
         found = next((each for each in map(answered.filter, (is_page, is_html)) if each.height), answered)
+    if found.is_empty() and url is not None and answered.height:
+        known = answered["url"].unique(maintain_order=True)
+        more = f", … ({known.len()} in all)" if known.len() > _ADDRESSES else ""
+        raise Unknown(f"it shows no answered request for {url}: it has {', '.join(known[:_ADDRESSES])}{more}")
     if found.is_empty():
         raise Unknown("it shows no answered request for a page: name its address by --url, or log the whole load")
     row = found.row(0, named=True)

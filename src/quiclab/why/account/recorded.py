@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+import numpy as np
 import polars as pl
 
 from quiclab.evidence.metrics import Unknown
@@ -26,6 +27,9 @@ _BACKWARD_NS = 100_000_000
 """Most by which the times of a capture may go back: a busy machine records packets of two queues out of order."""
 _CUT_SHORT = ("truncated_block", "truncated_compression", "truncated_log", "truncated_record")
 """Findings about a file that lacks its end: captures, what they are packed in, and logs."""
+_ENOUGH_PACKETS, _ENOUGH_INSTANTS = 50, 16
+"""Packets and different times from which on a step that all share is no chance."""
+_COARSEST_NS = 1_000_000_000
 _SYN, _FIN, _RST = 2, 1, 4
 _NAMES = {"tcp": "TCP", "quic": "QUIC"}
 
@@ -109,7 +113,7 @@ def recorded(tables: Tables, transport: Transport, connection: str | None = None
     captured = rows["ip_packet"].null_count() == 0
     packets = _captured(rows, tables) if captured else _logged(rows)
     found = Recorded(
-        tables, transport, connection, packets, _resolution(tables), _opened(tables, transport, connection)
+        tables, transport, connection, packets, resolution_ns(tables), _opened(tables, transport, connection)
     )
     if back_ns > _BACKWARD_NS:
         raise Unknown(f"it contradicts itself: its times go back by {back_ns / 1e6:.1f} ms")
@@ -164,8 +168,27 @@ def _logged(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _resolution(tables: Tables) -> int:
-    return int(tables["sources"]["resolution_ns"].max() or 1)  # type: ignore[arg-type]
+def resolution_ns(tables: Tables) -> int:
+    """Step of a recording's times: that of its format, or a coarser one of a capture, in whose packets it shows.
+
+    A capture that was converted from whole milliseconds has times of a format with microseconds.
+    """
+    declared = int(tables["sources"]["resolution_ns"].max() or 1)  # type: ignore[arg-type]
+    if "ip_packets" not in tables:  # a log's decoder measures its own
+        return declared
+    steps = [_step_ns(times) for _, times in tables["ip_packets"].select("source", "time_ns").group_by("source")]
+    return max([declared, *steps])
+
+
+def _step_ns(packets: pl.DataFrame) -> int:
+    """The largest power of ten that divides all times between the packets of one source; 1 of too few."""
+    between = packets["time_ns"].drop_nulls().cast(pl.Int64).unique().sort().diff().drop_nulls().to_numpy()
+    if packets.height < _ENOUGH_PACKETS or len(between) < _ENOUGH_INSTANTS:
+        return 1
+    common, step = int(np.gcd.reduce(between)), 1
+    while step < _COARSEST_NS and common % (10 * step) == 0:
+        step *= 10
+    return step
 
 
 def _opened(tables: Tables, transport: Transport, connection: str) -> bool:

@@ -35,6 +35,11 @@ class Verdict(enum.StrEnum):
     REJECTED = "rejected"
     UNDECIDED = "undecided"
 
+    @property
+    def text(self) -> str:
+        """The verdict in the word for readers; its value is the one that files keep."""
+        return "inconclusive" if self is Verdict.UNDECIDED else self.value
+
 
 class State(enum.StrEnum):
     """State of one check."""

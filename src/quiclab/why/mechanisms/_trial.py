@@ -25,6 +25,8 @@ _BEHIND = 3
 """Number of packets behind a lost one whose acknowledgment shows the loss."""
 _LATE_NS = 30_000_000
 """Additional time, beyond a round trip, after which a sender may notice it."""
+_DATA_BYTES = 200
+"""Payload from which on a datagram of QUIC is more than acknowledgments."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,6 +189,13 @@ class Trial:
         """Packets of the bodies' direction at the sender's link that the transfer's own sender sent."""
         sent = self.evidence.packets(self.evidence.sender, self.way)
         return frozenset(sent["packet_index"].drop_nulls().to_list())
+
+    @cached_property
+    def data_packets(self) -> pl.DataFrame:
+        """Packets of the transfer's own sender, as captured, that count against a congestion window: acknowledgments
+        alone do not."""
+        sent = self.evidence.packets(self.evidence.sender, self.way)
+        return sent.filter(pl.col("payload_bytes") >= (_DATA_BYTES if self.evidence.quic else 1))
 
     def runs(self, edges: pl.Series) -> list[tuple[int, int]]:
         """Waits that some edges make up: (first edge, the one after the last). What the laboratory adds in the middle

@@ -19,8 +19,6 @@ _IDLE_NS = 200_000_000
 """Least time without data after which a window counts as idle: the least retransmission timeout of Linux."""
 _SMALLER = 0.9
 """Share of the window below which it has become smaller."""
-_DATA_BYTES = 200
-"""Size from which on a datagram of QUIC is more than acknowledgments."""
 _CLOCK_NS = 100_000
 """Distance of a capture's time of a packet from that of its arrival at the link."""
 _SAMPLED_NS = 50_000_000
@@ -104,9 +102,7 @@ def _has_a_model(trial: Trial) -> bool:
 
 def _idle_times(trial: Trial) -> list[tuple[int, int]]:
     """Times in which the sender sent no data, longer than a round trip and than the least timeout."""
-    sent = trial.evidence.packets(trial.evidence.sender, trial.way)
-    least = _DATA_BYTES if trial.evidence.quic else 1
-    times = sent.filter(pl.col("payload_bytes") >= least)["time_ns"].sort()
+    times = trial.data_packets["time_ns"].sort()
     rows = pl.DataFrame({"end": times, "begin": times.shift(1)}).drop_nulls()
     rows = rows.filter(pl.col("end") - pl.col("begin") >= max(_IDLE_NS, trial.round_trip_ns))
     return list(rows.select("begin", "end").iter_rows())

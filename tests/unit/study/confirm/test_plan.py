@@ -184,6 +184,21 @@ def test_what_is_not_there_is_named_with_what_is(
     assert hint in error.value.hint
 
 
+@pytest.mark.parametrize("causes", [("nonsense",), ("send_buffer_limited", "nonsense")], ids=["alone", "together"])
+def test_a_cause_that_does_not_exist_is_told_from_one_that_the_cell_does_not_have(
+    tmp_path: Path, causes: tuple[str, ...]
+) -> None:
+    """One of two as one alone; the hint says where the names stand, and does not list all of them."""
+    study = write(tmp_path / "s")
+    with pytest.raises(SpecError, match="there is no cause 'nonsense'") as error:
+        if len(causes) > 1:
+            plan_together(Asked(study, "1MB/p", None, None), causes, read_study(study / "spec.toml"))
+        else:
+            plan(study, *causes)
+    assert "docs/reference/causes.md" in error.value.hint
+    assert "slow_start" not in error.value.hint
+
+
 def test_of_three_arms_one_is_chosen(tmp_path: Path) -> None:
     third = SPEC + '\n[[arm]]\nname = "h3-b"\nprotocol = "h3"\nclient = "curl-cffi"\nserver = "caddy"\n'
     study = write(tmp_path / "s", spec=third)

@@ -8,13 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from planned_confirmation import write
+from planned_confirmation import SPEC, write
 
 from quiclab.model.errors import SpecError
 from quiclab.spec.read import read_study
 from quiclab.study.tune.paste import arm_table, program_lines
 from quiclab.study.tune.planning import plan_tuning
 from quiclab.study.tune.result import AS_IT_IS, TUNED
+from quiclab.study.tune.search_progress import SearchProgress, keep_progress
 from quiclab.study.tune.tuning_plan import (
     TuneRequest,
     TuningPlan,
@@ -56,6 +57,36 @@ def test_too_few_minutes_say_how_many_are_needed(tmp_path: Path) -> None:
     assert _plan(study, minutes=needed).candidates
     with pytest.raises(SpecError, match="minutes are too few"):
         _plan(study, minutes=needed - 1)
+
+
+def test_a_search_that_was_ended_goes_on_if_it_asked_the_same(tmp_path: Path) -> None:
+    """A plan has that folder, and what was used up; one that came to its end or asked otherwise is left alone."""
+    study = write(tmp_path / "s", path=_PATH)
+    first = _plan(study)
+    first.directory.mkdir(parents=True)
+    cut = SearchProgress(first.asked, 40.0, 2.0, {"race-1": 3})
+    keep_progress(first.directory, cut)
+    assert (_plan(study).directory, _plan(study).progress) == (first.directory, cut)
+    other = _plan(study, minutes=299.0)
+    assert (other.directory.name, other.progress) == ("1MB-p-h3-2", None)
+    assert other.passed_over == "tune/1MB-p-h3-1: it differs in minutes"
+    changed = (study / "spec.toml").read_text().replace("50 ms", "60 ms")
+    (study / "spec.toml").write_text(changed)
+    assert _plan(study).passed_over == "tune/1MB-p-h3-1: it differs in spec of the study"
+    (study / "spec.toml").write_text(changed.replace("60 ms", "50 ms"))
+    keep_progress(first.directory, SearchProgress(first.asked, 40.0, 2.0, {"race-1": 3}, (), ended=True))
+    again = _plan(study)
+    assert (again.directory.name, again.progress, again.passed_over) == ("1MB-p-h3-2", None, "")
+
+
+@pytest.mark.parametrize("text", ["{", "{}", '{"asked": 1, "spent_s": 0, "trial_s": 1, "blocks": {}}'])
+def test_progress_that_cannot_be_read_does_not_go_on(tmp_path: Path, text: str) -> None:
+    """A new search begins beside a folder whose progress is damaged."""
+    study = write(tmp_path / "s", path=_PATH)
+    first = _plan(study)
+    first.directory.mkdir(parents=True)
+    (first.directory / "progress.json").write_text(text)
+    assert _plan(study).directory.name == "1MB-p-h3-2"
 
 
 @pytest.mark.parametrize(
@@ -123,10 +154,21 @@ def test_lines_to_paste(tmp_path: Path) -> None:
     (arm,) = tomllib.loads(arm_table(plan, spec))["arm"]
     assert arm["name"] == "h3"
     assert arm["server"] == {"name": "nginx", "stream_window": "4 MiB"}
+    assert "tcp" in tomllib.loads(spec)["arm"][1]  # the baseline's, which changes nothing here
+    assert "tcp" not in arm
     (lines,) = program_lines(plan, spec, [best])
     assert lines.program == "nginx (server)"
     assert lines.lines == (f"http3_stream_buffer_size {4 << 20};",)
     assert not lines.is_ours
+
+
+def test_settings_of_tcp_that_an_arm_over_quic_has_itself_stay(tmp_path: Path) -> None:
+    """Another arm may take them from there."""
+    with_own = SPEC.replace('protocol = "h3"', 'protocol = "h3"\ntcp = {{congestion_control = "reno"}}')
+    plan = _plan(write(tmp_path / "s", path=_PATH, spec=with_own), minutes=2000.0)
+    spec = stage_of(plan, "fresh", [as_it_is(plan), with_settings(plan, plan.candidates[:1])], 6).spec
+    (arm,) = tomllib.loads(arm_table(plan, spec))["arm"]
+    assert arm["tcp"] == {"congestion_control": "reno"}
 
 
 def test_lines_to_paste_of_linux_and_of_our_own_programs(tmp_path: Path) -> None:
@@ -137,6 +179,8 @@ def test_lines_to_paste_of_linux_and_of_our_own_programs(tmp_path: Path) -> None
     chosen += [each for each in over_tcp.candidates if each.text == "tcp.initial_window = 32"]
     spec = stage_of(over_tcp, "fresh", [as_it_is(over_tcp), with_settings(over_tcp, chosen)], 6).spec
     (lines,) = program_lines(over_tcp, spec, chosen)
+    (arm,) = tomllib.loads(arm_table(over_tcp, spec))["arm"]
+    assert arm["tcp"] == {"congestion_control": "bbr", "initial_window": 32}
     assert lines.program == "Linux"
     assert lines.lines == ("sysctl net.ipv4.tcp_congestion_control=bbr", "ip route change … initcwnd 32")
     of_quinn = _plan(study, arm="h3", minutes=2000.0, knobs=("initial_window",))

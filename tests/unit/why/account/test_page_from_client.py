@@ -155,8 +155,11 @@ def test_what_cannot_carry_a_load_is_refused() -> None:
         page_load({**tables, "sources": _table("sources", {"source": "log", "format": "pcapng"})})
     with pytest.raises(Unknown, match="2 logs of a browser"):
         page_load({**tables, "sources": pl.concat([tables["sources"], tables["sources"]])})
-    with pytest.raises(Unknown, match="no answered request"):
+    with pytest.raises(Unknown, match=r"no answered request for /elsewhere: it has https://a\.test/$"):
         page_load(tables, "/elsewhere")
+    many = _tables(_DOCUMENT, *(_request(f"{number}.js", 150, 200, 210) for number in range(9)), events=_EVENTS)
+    with pytest.raises(Unknown, match=r"/elsewhere: it has https://a\.test/, .*, … \(10 in all\)$"):
+        page_load(many, "/elsewhere")
 
 
 def test_the_command_says_the_same_in_words_and_as_json(capsys: pytest.CaptureFixture[str]) -> None:

@@ -126,6 +126,8 @@ def test_the_words_never_say_more_than_the_verdict() -> None:
         replace(JUDGEMENT, verdict=Verdict.REJECTED),
     ):
         told = " ".join(verdict(DECLARED, undecided, title))
+        assert told.startswith("Rejected:" if undecided.verdict is Verdict.REJECTED else "Inconclusive:")
+        assert "ndecided" not in told
         assert "onfirmed" not in told
         assert not next_to_try(DECLARED, undecided, "A larger buffer.", (), ())
     assert "failed" in in_a_line(

@@ -204,14 +204,15 @@ def test_what_takes_longer_than_any_policy_is_no_delayed_acknowledgment() -> Non
     assert named(Case([busy(), edge(Why.SLOW_START, 60, What.ACK_HELD)], "h2"))["delayed_acknowledgment"] == 60
 
 
-def test_the_first_flight_is_told_in_bytes() -> None:
-    """Ten packets in the first round trip of 20 ms, twenty in the second."""
-    case = Case([SET_UP, busy(), *full(Why.SLOW_START), busy()]).packet("up", 1, 1)
-    for index in range(30):
-        ms = 10.5 if index < 10 else 31
+def test_the_first_flight_is_told_in_bytes_and_packets() -> None:
+    """Ten packets in the first round trip of 20 ms, twenty in the second; the last thirty were ended by the data."""
+    case = Case([SET_UP, busy(), *full(Why.SLOW_START), busy(), *full(Why.SLOW_START), busy()]).packet("up", 1, 1)
+    for index in range(60):
+        ms = 10.5 if index < 10 else 31.5 if index < 30 else 52.5
         case.packet("down", index, ms).captured("server", "down", index, ms)
     told = facts(case, "slow_start")
-    assert (told["first_flight"], told["second_flight"], told["growth_per_round_trip"]) == (12_500, 25_000, 2)
+    assert (told["first_flight"], told["packets_in_first_flight"]) == (12_500, 10)
+    assert (told["second_flight"], told["packets_in_second_flight"], told["growth_per_round_trip"]) == (25_000, 20, 2)
 
 
 @pytest.mark.parametrize(("at_once", "every_ms"), [(1, 2), (10, 16)], ids=["a fine timer", "a coarse timer"])

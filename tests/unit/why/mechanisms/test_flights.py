@@ -39,6 +39,60 @@ def test_slow_start_is_a_window_that_grows(packets: tuple[int, ...], slow_start_
     assert found.get("", 0) == pytest.approx(20 * len(packets) - slow_start_ms)
 
 
+def _in_parts(first: int, second: int, rest_ms: float) -> Case:
+    """Two bursts of packets, the second in two parts: four of them, a wait, and the rest; then a full window."""
+    set_up = [edge(Why.QUIC_HANDSHAKE, TRIP_MS, What.PROPAGATION_DOWN)]
+    part = [busy(1), edge(Why.SLOW_START, rest_ms)]
+    case = Case([*set_up, busy(1), *full(Why.SLOW_START), *part, busy(1), *full(Why.SLOW_START)])
+    case.packet("up", 0, 0)
+    arrivals = [TRIP_MS] * first + [2 * TRIP_MS + 1] * 4 + [2 * TRIP_MS + 2 + rest_ms] * (second - 4)
+    for index, ms in enumerate(arrivals):
+        case.packet("down", index, ms).captured("server", "down", index, ms)
+    return case
+
+
+@pytest.mark.parametrize(("second", "slow_start_ms"), [(20, 20 + 2 + 20), (10, 20 + 2)], ids=["grows", "never grows"])
+def test_a_short_wait_for_the_rest_of_a_flight_goes_with_the_one_before(second: int, slow_start_ms: float) -> None:
+    """Four of 20 packets come first: their flight is smaller than the ten before, and its window is not."""
+    assert named(_in_parts(10, second, 2)).get("slow_start") == pytest.approx(slow_start_ms)
+
+
+def test_all_of_a_wait_has_one_cause() -> None:
+    """A server that is slow to go on: the wait's last edge begins more than a round trip behind the flight."""
+    case = _flights(4, 8)
+    case.edges[-1:] = [edge(Why.SLOW_START, 12), edge(Why.SLOW_START, 9, What.SERVER)]
+    assert named(case) == {"handshake_round_trips": TRIP_MS, "bytes_on_the_wire": 2, "slow_start": 20 + 10 + 21}
+
+
+def test_a_window_of_tcp_counts_segments() -> None:
+    """Small ones fill it like large ones, and acknowledgments alone do not."""
+    case = _flights(10, 20, 40)
+    case.protocol = "h2"
+    for each in case.rows["ip_packets"]:
+        each["protocol"] = "tcp"
+    for each in case.rows["link_packets"][1:6]:
+        each["size_bytes"] = 300
+    case.packet("down", 90, TRIP_MS + 0.1, size_bytes=52).captured("server", "down", 90, TRIP_MS + 0.1, payload_bytes=0)
+    found = {fact.name: fact.value for fact in measures(case.trial())}
+    assert (found["packets_in_first_flight"], found["first_flight"]) == (10, 5 * 300 + 5 * 1250)
+    assert found["growth_per_round_trip"] == 2
+
+
+def test_what_the_handshake_still_has_in_flight_fills_the_window_too() -> None:
+    """A ticket that leaves just before the body is a part of the first flight."""
+    case = _flights(9, 20, 40)
+    case.packet("down", 90, TRIP_MS - 2).captured("server", "down", 90, TRIP_MS - 2)
+    found = {fact.name: fact.value for fact in measures(case.trial())}
+    assert (found["packets_in_first_flight"], found["growth_per_round_trip"]) == (10, 2)
+
+
+def test_a_second_flight_that_the_data_ended_shows_no_growth() -> None:
+    """Nothing is sent behind it."""
+    found = {fact.name: fact.value for fact in measures(_flights(10, 3).trial())}
+    assert found["packets_in_second_flight"] == 3
+    assert "growth_per_round_trip" not in found
+
+
 def test_the_first_flights_are_told() -> None:
     """In bytes on the wire, and how much larger the second is."""
     found = {fact.name: fact.value for fact in measures(_flights(4, 8, 16).trial())}
