@@ -98,7 +98,7 @@ def test_time_without_a_mechanism_is_an_unknown_cause(tmp_path: Path) -> None:
 
 def test_what_one_arm_cannot_tell_apart_is_not_named_in_the_other(tmp_path: Path) -> None:
     """h3's log shows only full windows: a loss that h2's names is one of several."""
-    found = _verdicts(tmp_path, _plain({BUSY: 800, LOSS: 500}), _plain({BUSY: 800, ("window", None): 50}))
+    found = _verdicts(tmp_path, _plain({BUSY: 800, LOSS: 500}), _plain({BUSY: 800, ("window", None): 150}))
     verdict = found["several:window"]
     assert verdict.status is Status.SEVERAL
     assert [each.name for each in verdict.rivals] == ["loss_on_the_path"]
