@@ -71,7 +71,7 @@ def logged_window(evidence: Evidence, index_of: dict[int, int]) -> LoggedWindow:
     lost_ns = losses["time_ns"].to_list()
     lost = [index_of.get(n) if kind == "1RTT" else None for _, n, kind in losses.iter_rows()]
     told_ns = rows["time_ns"].sort().to_list()
-    recoveries = [] if lost_ns else _recoveries(evidence)
+    recoveries = [] if _names_losses(evidence) else _recoveries(evidence)
     events: list[tuple[int, Reason]] = []
     undoable: tuple[int, Reason] | None = None
     for at, (before, after) in enumerate(zip(window.values[:-1], window.values[1:], strict=True), start=1):
@@ -101,6 +101,13 @@ def _losses(evidence: Evidence) -> pl.DataFrame:
     if logged.is_empty():
         logged = rows.filter(pl.col("rule") != "pto_expired")  # a probe reduces no window
     return logged.select("time_ns", "packet_number", "packet_type").sort("time_ns")
+
+
+def _names_losses(evidence: Evidence) -> bool:
+    """True if the sender's log declares any packet lost. Captures show a loss only when its bytes are sent again, which may
+    be long after the reduction."""
+    own = pl.col("vantage") == evidence.sender, pl.col("transport") == "quic", ~pl.col("estimate")
+    return not evidence.table("losses").filter(*own).is_empty()
 
 
 def _datagram_bytes(evidence: Evidence) -> int:

@@ -158,13 +158,18 @@ def test_a_window_that_a_loss_reduced_names_the_loss(estimate: bool, tmp_path: P
     assert (after.event_ns, after.event_packet) == (ns(53), 1)  # packet 0 down is the server's Initial
 
 
+@pytest.mark.parametrize("again_ms", [None, 60], ids=["nothing else", "its bytes are sent again later"])
 @pytest.mark.parametrize(("state", "why"), [("recovery", "window_after_loss"), ("application_limited", "window")])
-def test_a_log_without_lost_packets_tells_of_a_loss_by_its_recovery(state: str, why: str, tmp_path: Path) -> None:
-    """quiche writes no lost packets: the window is cut as recovery begins, or for a reason that nothing shows."""
+def test_a_log_without_lost_packets_tells_of_a_loss_by_its_recovery(
+    state: str, why: str, again_ms: float | None, tmp_path: Path
+) -> None:
+    """quiche writes no lost packets: the window is cut as recovery begins, or for a reason that nothing shows. Captures
+    show a loss only when its bytes are sent again."""
     rows: _ROWS = {"transport_metrics": [metrics_row(32, 2500, 0), metrics_row(32.5, 1250, 0)]}
     rows["transport_metrics"].append(metrics_row(33, 1250, 1250))
     server = {"source": "raw/server.sqlog", "vantage": "server", "transport": "quic", "estimate": False}
     rows["cc_states"] = [server | {"time_ns": ns(32.5), "new_state": state}]
+    rows["losses"] = [] if again_ms is None else [loss_row(again_ms, 0, "reordering_threshold") | {"estimate": True}]
     evidence = evidence_of_scene(_window_of_two(again_ms=53).end(63, 4800), tmp_path, **rows)
     assert sums(account_of_transfer(evidence))[why] == 20
 
