@@ -122,6 +122,9 @@ impl Default for DirectionConfig {
 #[derive(Clone, Debug)]
 pub struct Direction {
     next_index: u32,
+    super_packets: SuperPackets,
+    /// True if the packets of one share the draws of loss, jitter, reordering and duplication.
+    by_super_packet: bool,
     edge: Option<Bottleneck>,
     police: PoliceStage,
     /// Boxed, as few paths have it: directions are moved over the stack, two at a time.
@@ -149,6 +152,28 @@ struct CorruptStage {
     positions: Stream,
 }
 
+/// Numbers of super-packets within a direction, in the order of arrival: what is not the model's has none.
+#[derive(Clone, Debug, Default)]
+struct SuperPackets {
+    last: Option<u32>,
+    next: u32,
+}
+
+impl SuperPackets {
+    /// The packet with the number of its super-packet, whose others come directly before and after it. One that came by
+    /// itself has a number of its own.
+    fn numbered(&mut self, packet: Packet) -> Packet {
+        if packet.super_packet.is_none() || packet.super_packet != self.last {
+            self.next = self.next.wrapping_add(1);
+        }
+        self.last = packet.super_packet;
+        Packet {
+            super_packet: Some(self.next.wrapping_sub(1)),
+            ..packet
+        }
+    }
+}
+
 impl Direction {
     /// Builds the stages; `key` names link and direction.
     #[must_use]
@@ -167,6 +192,8 @@ impl Direction {
             |setting: &Option<Reorder>| setting.map_or(Chance::NEVER, |reorder| reorder.chance);
         Self {
             next_index: 0,
+            super_packets: SuperPackets::default(),
+            by_super_packet: config.loss_by == LossKey::SuperPacket,
             edge,
             police: PoliceStage::new(config.block.clone(), &config.police),
             oversize: Box::new(ChanceStage::new(
@@ -202,7 +229,7 @@ impl Direction {
     /// Judges the packet that arrives at `arrival`, which is never before the last one's, nor before
     /// [`Self::decided_until`].
     pub fn offer(&mut self, arrival: Nanos, packet: impl Into<Packet>) -> Verdict {
-        let packet = packet.into();
+        let packet = self.super_packets.numbered(packet.into());
         let index = self.next_index;
         self.next_index += 1;
         let mut verdict = Verdict {
@@ -312,9 +339,11 @@ impl Direction {
                 return Fate::Dropped(kind.reason(LossAt::Exit));
             }
         }
-        let due = self.delay.pass(departure, index);
-        let held_back = self.reorder.strike(departure, index).flatten();
-        let copied = self.duplicate.strike(departure, index).is_some();
+        let shared = packet.super_packet.filter(|_| self.by_super_packet);
+        let draw = shared.unwrap_or(index);
+        let due = self.delay.pass(departure, draw);
+        let held_back = self.reorder.strike(departure, draw).flatten();
+        let copied = self.duplicate.strike(departure, draw).is_some();
         Fate::Delivered(Delivery {
             due: held_back.map_or(due, |reorder| due + reorder.extra_delay),
             marked,

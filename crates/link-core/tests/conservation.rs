@@ -105,8 +105,12 @@ impl Dice {
             delay: self.over_time(|dice| Nanos(dice.below(50_000_000))),
             jitter: self.over_time(|dice| dice.maybe(|dice| dice.jitter(reorder))),
             loss: self.over_time(|dice| dice.maybe(Self::loss)),
-            loss_by: [LossKey::Index, LossKey::Class, LossKey::Bytes]
-                [usize::try_from(self.below(3)).expect("small")],
+            loss_by: [
+                LossKey::Index,
+                LossKey::Class,
+                LossKey::Bytes,
+                LossKey::SuperPacket,
+            ][usize::try_from(self.below(4)).expect("small")],
             drop: vec![self.address(); usize::try_from(self.below(2)).expect("small")],
             spare: vec![self.address(); usize::try_from(self.below(2)).expect("small")],
             loss_at: if self.below(2) == 0 {

@@ -7,11 +7,16 @@ use std::collections::BTreeSet;
 
 use common::{chance, dropped, key, SEED};
 use link_core::{
-    Bytes, Direction, DirectionConfig, GilbertElliott, GilbertElliottTime, Loss, LossKey, Nanos,
-    Timeline,
+    Bytes, Direction, DirectionConfig, Distribution, GilbertElliott, GilbertElliottTime, Jitter,
+    Loss, LossKey, Nanos, Order, Packet, Timeline,
 };
 
-const KEYS: [LossKey; 3] = [LossKey::Index, LossKey::Class, LossKey::Bytes];
+const KEYS: [LossKey; 4] = [
+    LossKey::Index,
+    LossKey::Class,
+    LossKey::Bytes,
+    LossKey::SuperPacket,
+];
 
 fn lossy(loss: Loss, loss_by: LossKey) -> DirectionConfig {
     DirectionConfig {
@@ -190,5 +195,91 @@ fn a_list_knows_numbers_only() {
             [60, 1500, 60, 60, 1500],
         );
         assert_eq!(lost, [false, false, false, true, false]);
+    }
+}
+
+/// True if each packet is lost: super-packets of three segments, each 10 ms after the one before, numbered from
+/// `first` on.
+fn lost_of_threes(config: &DirectionConfig, first: u32, super_packets: u32) -> Vec<bool> {
+    let mut direction = Direction::new(config, &key(SEED));
+    (0..3 * super_packets)
+        .map(|number| {
+            let packet = Packet {
+                super_packet: Some(first + number / 3),
+                ..Packet::from(Bytes(1500))
+            };
+            let at = Nanos(u64::from(number / 3) * 10_000_000);
+            dropped(&direction.offer(at, packet)).is_some()
+        })
+        .collect()
+}
+
+/// All of a super-packet is lost, or nothing of it, each with the chance that was asked for; the numbers of the host
+/// begin anywhere.
+#[test]
+fn a_super_packet_is_lost_as_one() {
+    for loss in [
+        Loss::Bernoulli(chance(0.04)),
+        Loss::GilbertElliott(GilbertElliott {
+            p: chance(0.02),
+            r: chance(0.48),
+            loss_good: chance(0.0),
+            loss_bad: chance(1.0),
+            bad_at_start: chance(0.04),
+        }),
+    ] {
+        let config = lossy(loss, LossKey::SuperPacket);
+        let lost = lost_of_threes(&config, 0, 20_000);
+        assert!(lost
+            .chunks(3)
+            .all(|of_one| of_one.iter().all(|each| *each == of_one[0])));
+        let share = lost.iter().filter(|each| **each).count() as f64 / lost.len() as f64;
+        assert!((0.035..0.045).contains(&share), "{share}");
+        assert_eq!(lost, lost_of_threes(&config, 77, 20_000));
+    }
+}
+
+/// A packet that came by itself has a draw of its own.
+#[test]
+fn packets_that_came_by_themselves_share_nothing() {
+    let sizes = vec![1500; 10_000];
+    let chance = Loss::Bernoulli(chance(0.04));
+    assert_eq!(
+        lost(&lossy(chance.clone(), LossKey::SuperPacket), sizes.clone()),
+        lost(&lossy(chance, LossKey::Index), sizes)
+    );
+}
+
+/// Jitter by packet is drawn once for a super-packet, so that its packets stay together.
+#[test]
+fn jitter_moves_a_super_packet_as_one() {
+    let jitter = Jitter {
+        distribution: Distribution::Uniform,
+        scale: Nanos(5_000_000),
+        order: Order::Reorder,
+    };
+    for (loss_by, together) in [(LossKey::SuperPacket, true), (LossKey::Index, false)] {
+        let config = DirectionConfig {
+            delay: Timeline::constant(Nanos(20_000_000)),
+            jitter: Timeline::constant(Some(jitter)),
+            loss_by,
+            ..DirectionConfig::default()
+        };
+        let mut direction = Direction::new(&config, &key(SEED));
+        let due: Vec<_> = (0..30)
+            .map(|number| {
+                let packet = Packet {
+                    super_packet: Some(number / 3),
+                    ..Packet::from(Bytes(1500))
+                };
+                let at = Nanos(u64::from(number / 3) * 1_000_000);
+                common::delivery(&direction.offer(at, packet)).map(|delivery| delivery.due)
+            })
+            .collect();
+        assert_eq!(
+            due.chunks(3)
+                .all(|of_one| of_one.iter().all(|each| *each == of_one[0])),
+            together
+        );
     }
 }

@@ -214,6 +214,7 @@ impl Waiting {
             ecn: packet::ecn(entry.packet()),
             protocol: packet::protocol(entry.packet()),
             content: packet::content(entry.packet()),
+            super_packet: Some(entry.record.source_burst),
         };
         let zero_ns = self.zero.or_set(arrival_ns);
         // The other direction may have set t = 0 with a packet that came after this one and was read before.

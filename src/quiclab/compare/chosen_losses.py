@@ -14,6 +14,7 @@ from quiclab.model.trial_record import TrialRecord
 
 _KEYS = {
     "class": "their number among packets of their class (at least 600 bytes, or smaller)",
+    "super-packet": "what a host handed over as one (by TSO or GSO several segments), as netem draws",
     "bytes": "the 1500 bytes in which they begin (smaller than 600 bytes: by their number)",
 }
 _DONE = {"drop": "dropped", "spare": "spared"}

@@ -298,11 +298,13 @@ class Direction:
     """Random or listed loss. None by default; a full queue drops as well."""
     loss_at: Literal["entry", "exit"] = "entry"
     """Place of the loss: before the queue (`entry`) or behind it (`exit`)."""
-    loss_by: Literal["index", "class", "bytes"] = "index"
+    loss_by: Literal["index", "class", "bytes", "super-packet"] = "index"
     """Key by which packets of two arms share a draw of `loss`. `index`: their number in the direction. `class`: their
     number among those of their class, packets of at least 600 bytes or smaller ones. `bytes`: for those of at least 600
     bytes the 1500 bytes of such packets in which they begin, so that two or three of them may be lost together; for
-    smaller ones as `class`. Each packet is lost with the probability that `loss` gives, whatever stands here."""
+    smaller ones as `class`. `super-packet`: all that the sender's host hands over as one (by TSO or GSO several
+    segments), as Linux's netem draws; jitter by packet, `reorder` and `duplicate` are drawn so, too. Each packet is
+    lost with the probability that `loss` gives, whatever stands here."""
     drop: Addresses | None = None
     """Packets that are lost beside those of `loss`, by what they are. None by default."""
     spare: Addresses | None = None

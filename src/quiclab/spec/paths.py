@@ -94,7 +94,7 @@ DIRECTION_KEYS: Mapping[str, Kind[Any]] = {
     ),
     "overhead": kinds.quantity(ByteCount, "a size", "38 B", ByteCount(0), ByteCount(1000)),
     "loss_at": kinds.choice(("entry", "exit")),
-    "loss_by": kinds.choice(("index", "class", "bytes")),
+    "loss_by": kinds.choice(("index", "class", "bytes", "super-packet")),
     "drop": ADDRESSES,
     "spare": ADDRESSES,
     "schedule": SCHEDULE,
@@ -263,7 +263,15 @@ def _loses(direction: Direction) -> bool:
 
 
 def _draws(direction: Direction) -> bool:
+    if direction.loss_by == "super-packet" and _varies(direction):
+        return True
     return any(not isinstance(model, DropList) for model in _losses(direction))
+
+
+def _varies(direction: Direction) -> bool:
+    """True if jitter, reordering or duplication is drawn, once for a super-packet too."""
+    always: list[Any] = [direction.jitter, direction.reorder, direction.duplicate.value]
+    return any([*always, *(change.jitter for change in direction.schedule)])
 
 
 def _without_rate_and_trace(node: Node, values: Values) -> Values:

@@ -242,7 +242,7 @@ def test_every_kind_of_address_has_a_key(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
-        ('loss = "1 %"\nloss_by = "packet"', '"packet" is not known here; valid values: index, class, bytes'),
+        ('loss = "1 %"\nloss_by = "packet"', '"packet" is not known here; valid values: index, class, bytes, super-packet'),
         ('loss_by = "class"', 'no loss is drawn by chance; write a "loss" or leave "loss_by" out'),
         ('loss = [1]\nloss_by = "bytes"', 'no loss is drawn by chance; write a "loss" or leave "loss_by" out'),
         ('[path.up]\nloss_by = "class"\n[path.down]\nloss = "1 %"', "up.loss_by: no loss is drawn by chance up;"),
@@ -264,6 +264,20 @@ def test_nonsense_is_refused(tmp_path: pathlib.Path, lines: str, words: str) -> 
     """In one line that names the place."""
     (problem,) = problems_of(tmp_path, with_path(lines))
     assert words in problem
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        'loss = "1 %"',
+        'jitter = {distribution = "uniform", scale = "5 ms", order = "reorder"}',
+        'reorder = {probability = "1 %", extra_delay = "5 ms"}',
+        'duplicate = "1 %"',
+    ],
+)
+def test_super_packets_share_each_draw(lines: str, tmp_path: pathlib.Path) -> None:
+    """netem draws jitter, reordering and duplication for a whole buffer too."""
+    assert config(tmp_path, f'{lines}\nloss_by = "super-packet"')["down"]["loss_by"] == "super-packet"
 
 
 def test_a_key_for_both_directions_needs_one_that_loses(tmp_path: pathlib.Path) -> None:

@@ -21,6 +21,10 @@ pub enum LossKey {
     /// bytes are lost together. Small packets go by their class: if they shared draws, a SYN that is lost would be lost
     /// again whenever it is repeated.
     Bytes,
+    /// The number of the super-packet that the sender's host handed over, and the packet was cut from: all of it is
+    /// lost, or nothing, as by Linux's netem, which draws once for each socket buffer. Jitter, reordering and
+    /// duplication are drawn so, too.
+    SuperPacket,
 }
 
 /// One draw of loss.
@@ -59,6 +63,11 @@ impl Tally {
                 small: false,
                 number: index.into(),
                 shared: false,
+            },
+            LossKey::SuperPacket => Draw {
+                small: false,
+                number: packet.super_packet.unwrap_or(index).into(),
+                shared: true,
             },
             LossKey::Bytes if large => Draw {
                 small: false,

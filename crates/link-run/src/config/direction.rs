@@ -211,6 +211,7 @@ impl Direction {
                 LossBy::Index => core::LossKey::Index,
                 LossBy::Class => core::LossKey::Class,
                 LossBy::Bytes => core::LossKey::Bytes,
+                LossBy::SuperPacket => core::LossKey::SuperPacket,
             },
             drop: self
                 .drop

@@ -82,12 +82,13 @@ pub(super) enum Loss {
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum LossBy {
     #[default]
     Index,
     Class,
     Bytes,
+    SuperPacket,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]

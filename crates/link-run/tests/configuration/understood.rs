@@ -177,6 +177,15 @@ fn a_schedule_may_block_police_and_manage() {
     assert_eq!(up.aqm, managed);
 }
 
+/// As netem draws them.
+#[test]
+fn losses_may_be_drawn_by_the_super_packet() {
+    let mut config = valid();
+    config["up"]["loss_by"] = json!("super-packet");
+    let up = parsed(&config).up.elements("up").expect("valid");
+    assert_eq!(up.loss_by, LossKey::SuperPacket);
+}
+
 /// Losses may be drawn by another key, and packets addressed by what they are.
 #[test]
 fn keys_and_addresses_are_understood() {
