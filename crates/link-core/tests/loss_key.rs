@@ -101,7 +101,7 @@ fn the_rate_of_each_packet_stays() {
     }
 }
 
-/// Packets that fill 1500 bytes each are drawn alike by every key: then all three are the same model.
+/// Packets that fill 1500 bytes each are drawn alike by every key: then all of them are the same model.
 #[test]
 fn full_packets_are_lost_alike_by_every_key() {
     for loss in [
@@ -114,11 +114,12 @@ fn full_packets_are_lost_alike_by_every_key() {
             bad_at_start: chance(0.04),
         }),
     ] {
-        let [index, class, bytes] =
+        let [index, class, bytes, super_packet] =
             KEYS.map(|by| lost(&lossy(loss.clone(), by), vec![1500; 20_000]));
         assert!(common::share(&index) > 0.01);
         assert_eq!(index, class);
         assert_eq!(index, bytes);
+        assert_eq!(index, super_packet);
     }
 }
 
