@@ -13,7 +13,7 @@ from typing import Any
 
 from quiclab.model.addresses import Addresses
 from quiclab.model.bounds import MINUTE
-from quiclab.model.study import Direction, DropList, FqCoDel, Link, Path, Police, RandomRate
+from quiclab.model.study import Direction, DropList, FqCoDel, Jitter, Link, Path, Police, RandomRate
 from quiclab.model.units import Bitrate, ByteCount, Duration
 from quiclab.spec import json_form, kinds, traces
 from quiclab.spec.aqm import AQM
@@ -270,8 +270,9 @@ def _draws(direction: Direction) -> bool:
 
 def _varies(direction: Direction) -> bool:
     """True if jitter, reordering or duplication is drawn, once for a super-packet too."""
-    always: list[Any] = [direction.jitter, direction.reorder, direction.duplicate.value]
-    return any([*always, *(change.jitter for change in direction.schedule)])
+    jitters = [direction.jitter, *(change.jitter for change in direction.schedule)]
+    by_packet = any(isinstance(jitter, Jitter) and jitter.mode == "reorder" for jitter in jitters)
+    return by_packet or direction.reorder is not None or bool(direction.duplicate.value)
 
 
 def _without_rate_and_trace(node: Node, values: Values) -> Values:

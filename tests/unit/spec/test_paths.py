@@ -242,7 +242,7 @@ def test_every_kind_of_address_has_a_key(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
-        ('loss = "1 %"\nloss_by = "packet"', '"packet" is not known here; valid values: index, class, bytes, super-packet'),
+        ('loss = "1 %"\nloss_by = "packet"', '"packet" is not known here; did you mean "super-packet"?'),
         ('loss_by = "class"', 'no loss is drawn by chance; write a "loss" or leave "loss_by" out'),
         ('loss = [1]\nloss_by = "bytes"', 'no loss is drawn by chance; write a "loss" or leave "loss_by" out'),
         ('[path.up]\nloss_by = "class"\n[path.down]\nloss = "1 %"', "up.loss_by: no loss is drawn by chance up;"),
@@ -270,7 +270,7 @@ def test_nonsense_is_refused(tmp_path: pathlib.Path, lines: str, words: str) -> 
     "lines",
     [
         'loss = "1 %"',
-        'jitter = {distribution = "uniform", scale = "5 ms", order = "reorder"}',
+        'jitter = {distribution = "normal", scale = "5 ms", mode = "reorder"}',
         'reorder = {probability = "1 %", extra_delay = "5 ms"}',
         'duplicate = "1 %"',
     ],
