@@ -234,7 +234,7 @@ fn a_super_packet_is_lost_as_one() {
         assert!(lost
             .chunks(3)
             .all(|of_one| of_one.iter().all(|each| *each == of_one[0])));
-        let share = lost.iter().filter(|each| **each).count() as f64 / lost.len() as f64;
+        let share = common::share(&lost);
         assert!((0.035..0.045).contains(&share), "{share}");
         assert_eq!(lost, lost_of_threes(&config, 77, 20_000));
     }

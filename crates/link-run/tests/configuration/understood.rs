@@ -177,7 +177,7 @@ fn a_schedule_may_block_police_and_manage() {
     assert_eq!(up.aqm, managed);
 }
 
-/// As netem draws them.
+/// Losses may be drawn as netem draws them.
 #[test]
 fn losses_may_be_drawn_by_the_super_packet() {
     let mut config = valid();

@@ -104,8 +104,8 @@ def _losses(evidence: Evidence) -> pl.DataFrame:
 
 
 def _names_losses(evidence: Evidence) -> bool:
-    """True if the sender's log declares any packet lost. Captures show a loss only when its bytes are sent again, which may
-    be long after the reduction."""
+    """True if the sender's log declares any packet lost. Captures show a loss only when its bytes are sent again, which
+    may be long after the reduction."""
     own = pl.col("vantage") == evidence.sender, pl.col("transport") == "quic", ~pl.col("estimate")
     return not evidence.table("losses").filter(*own).is_empty()
 
