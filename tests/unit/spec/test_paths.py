@@ -276,7 +276,7 @@ def test_nonsense_is_refused(tmp_path: pathlib.Path, lines: str, words: str) -> 
     ],
 )
 def test_super_packets_share_each_draw(lines: str, tmp_path: pathlib.Path) -> None:
-    """netem draws jitter, reordering and duplication for a whole buffer too."""
+    """Linux's netem draws jitter, reordering and duplication for a whole buffer too."""
     assert config(tmp_path, f'{lines}\nloss_by = "super-packet"')["down"]["loss_by"] == "super-packet"
 
 
