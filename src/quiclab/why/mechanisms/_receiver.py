@@ -8,7 +8,12 @@ from functools import lru_cache
 
 import polars as pl
 
+from quiclab.model.activity import What
 from quiclab.why.mechanisms._trial import Trial
+
+_HELD_NS = 4_000_000
+"""Time from which on an acknowledgment counts as held back. A receiver that answers every second packet holds one for
+as long as the next packet takes to come: 1.2 ms at 10 Mbit/s."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,11 @@ def announced_ack_delay_ms(trial: Trial) -> float | None:
     told = rows.filter(rows["name"].str.ends_with(f"{evidence.receiver}.max_ack_delay"))["value"]
     longest = told.cast(pl.Float64, strict=False).max()
     return longest if isinstance(longest, float) else None
+
+
+def held_back(trial: Trial) -> pl.Series:
+    """Flags of the edges in which the receiver held an acknowledgment, or new credit, back."""
+    return trial.what(What.ACK_HELD) & (trial.length_ns >= _HELD_NS)
 
 
 @lru_cache(maxsize=1)

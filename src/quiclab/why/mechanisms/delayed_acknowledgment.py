@@ -3,17 +3,13 @@
 
 from __future__ import annotations
 
-from quiclab.model.activity import What
 from quiclab.model.cause import Why
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting
 from quiclab.why.mechanisms._follows import OF_A_LIMIT
-from quiclab.why.mechanisms._receiver import announced_ack_delay_ms
+from quiclab.why.mechanisms._receiver import announced_ack_delay_ms, held_back
 from quiclab.why.mechanisms._trial import Trial
 
-_LEAST_NS = 4_000_000
-"""Time from which on an acknowledgment counts as held back. A receiver that answers every second packet holds one for
-as long as the next packet takes to come: 1.2 ms at 10 Mbit/s."""
 _MOST_TCP_MS, _MOST_QUIC_MS = 200.0, 25.0
 """Longest delay that is a receiver's policy: Linux's own, and QUIC's where the receiver announces no other."""
 _LATE_NS = 5_000_000
@@ -27,7 +23,7 @@ _WAITS = (
 
 def _claim(trial: Trial) -> Claim:
     most_ns = _most_ms(trial) * 1e6 + _LATE_NS
-    held = trial.what(What.ACK_HELD) & trial.why(*_WAITS) & trial.length_ns.is_between(_LEAST_NS, most_ns)
+    held = held_back(trial) & trial.why(*_WAITS) & (trial.length_ns <= most_ns)
     if not held.any():
         return Claim(held)
     longest = float(trial.length_ns.filter(held).max()) / 1e6  # type: ignore[arg-type]

@@ -8,11 +8,13 @@ from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Family, Mechanism, Rival, Setting
 from quiclab.why.mechanisms._flights import flights, grows
 from quiclab.why.mechanisms._follows import OF_THE_FIRST_FLIGHT
+from quiclab.why.mechanisms._receiver import held_back
 from quiclab.why.mechanisms._trial import Trial
 
 
 def _claim(trial: Trial) -> Claim:
-    edges = grows(trial, trial.why(Why.SLOW_START))
+    # What an acknowledgment is held back for is the receiver's time, whatever mechanism has it.
+    edges = grows(trial, trial.why(Why.SLOW_START)) & ~held_back(trial)
     return Claim(edges, flights(trial) if edges.any() else ())
 
 
