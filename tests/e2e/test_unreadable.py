@@ -42,7 +42,7 @@ def test_every_verb_says_what_it_may_not(tmp_path: Path) -> None:
             (["run", folder / "unreadable.toml"], 2, "cannot be read: Permission denied"),
             (["plan", private / "spec.toml"], 3, readable),
             (["run", spec, "--out", private / "study"], 3, "with --out"),
-            (["run", spec, "--out", "/proc/study"], 3, "nothing can be made there"),
+            (["run", spec, "--out", "/proc/study"], 3, "no file can be made there"),
             (["report", private], 3, readable),
             (["sql", private, "FROM trials"], 3, readable),
             (["sql", closed, "FROM metrics"], 4, readable),
