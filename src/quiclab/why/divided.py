@@ -16,11 +16,7 @@ import numpy as np
 from quiclab.why.account_shares import FloatArray
 from quiclab.why.cause_parts import Known, Member, Pair
 from quiclab.why.mechanisms import MECHANISMS, PART_OF, TRIAL, Mechanism
-
-_MOVED = 0.1
-"""Share of a number's mean from which on it differs."""
-_SURE = 2.0
-"""Standard errors of the difference of two arms' means from which on it is more than chance."""
+from quiclab.why.upstream import MOVED, SURE
 
 
 def divided(known: Known, pairs: Sequence[Pair]) -> Known:
@@ -75,7 +71,7 @@ def _differ(known: Known, pairs: Sequence[Pair], mechanism: Mechanism) -> bool:
         return False
     apart = float(other.mean() - own.mean())
     error = hypot(*(float(each.std(ddof=1)) / len(each) ** 0.5 if len(each) > 1 else 0.0 for each in (own, other)))
-    return apart > _MOVED * float(other.mean()) and apart > _SURE * error
+    return apart > MOVED * float(other.mean()) and apart > SURE * error
 
 
 def _numbers(known: Known, pairs: Sequence[Pair], arm: int, name: str) -> FloatArray:

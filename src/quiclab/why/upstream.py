@@ -12,9 +12,9 @@ from quiclab.why.accounts import Step
 from quiclab.why.cause_parts import Follower, Known, Pair, Part
 from quiclab.why.mechanisms import AT_LEAST, SENT_BY, TRIAL, Follows
 
-_MOVED = 0.1
+MOVED = 0.1
 """Share of a number's mean in both arms from which on it differs."""
-_SURE = 2.0
+SURE = 2.0
 """Standard errors of a difference between pairs from which on it is more than chance."""
 
 
@@ -114,7 +114,7 @@ def _differs(known: Known, pairs: Sequence[Pair], name: str, sign: float) -> boo
     more = sign * (both[:, 1] - both[:, 0])
     mean = float(more.mean())
     error = float(more.std(ddof=1) / len(more) ** 0.5) if len(more) > 1 else 0.0
-    return mean > _MOVED * float(both.mean()) and mean > _SURE * error
+    return mean > MOVED * float(both.mean()) and mean > SURE * error
 
 
 def _number(known: Known, trial: str, names: set[str]) -> float:
