@@ -108,10 +108,10 @@ def full_ms(table: pl.DataFrame) -> dict[Why, float]:
 
     After early data the amplification limit holds back an answer, which is a wait. What held up the request itself,
     such as its loss, is part of the time until the answer. That a packet left the link late no end can see: it is time
-    of what waited for it.
+    of what waited for it. Behind the last flight that is the client, for which it is a wait.
     """
     seen = pl.when(pl.col("why") != str(Why.LABORATORY)).then("why")
-    table = table.with_columns(why=seen.backward_fill().forward_fill())
+    table = table.with_columns(why=seen.backward_fill().fill_null(str(Why.AWAITING_ACKS)))
     begun_ns = table.filter(pl.col("why") == str(Why.LINK_BUSY))["from_ns"].min()
     waits = (pl.col("why") == str(Why.AMPLIFICATION_LIMIT)) & (pl.col("from_ns") > begun_ns)
     asks = ~pl.col("why").is_in([str(each) for each in (*members(Level.E1, Part.SET_UP), Why.REQUEST)])

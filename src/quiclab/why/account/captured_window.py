@@ -28,7 +28,7 @@ import polars as pl
 from quiclab.evidence.metrics import Evidence
 from quiclab.model.cause import Why
 from quiclab.why.account.edges import Reason
-from quiclab.why.account.kernel import in_the_links_log
+from quiclab.why.account.kernel import in_the_links_log, models_the_path
 from quiclab.why.account.series import Steps, steps
 
 _DOUBLES = 1.5
@@ -216,7 +216,7 @@ def captured_window(evidence: Evidence, index_of: dict[int, int]) -> CapturedWin
         round_trip_ns,
         _blocked(evidence),
         full_packet_bytes(evidence),
-        evidence.quic and not (evidence.trial.asked.congestion_control or "").startswith("bbr"),
+        evidence.quic and not models_the_path(evidence.trial.asked.congestion_control),
     )
 
 

@@ -190,13 +190,18 @@ def kernel(evidence: Evidence) -> Kernel:
     return Kernel([each.time_ns for each in samples], samples, _history(evidence, samples), _paces(evidence, rows))
 
 
+def models_the_path(congestion_control: str | None) -> bool:
+    """True for BBR in each version: window and pace follow a model of the path, and not the losses."""
+    return (congestion_control or "").startswith("bbr")
+
+
 def _paces(evidence: Evidence, rows: pl.DataFrame) -> bool:
     """True if a socket can pace. Linux's TCP does if the congestion control wants it (BBR), if the program or the
     laboratory limits its rate (SO_MAX_PACING_RATE), and if the queue fq stands below it."""
     controls = rows["congestion_control"].drop_nulls().unique().to_list()
     limits = rows["max_pacing_rate_bytes_per_s"].drop_nulls().unique().to_list()
     return (
-        any(each.startswith("bbr") for each in controls)
+        any(models_the_path(each) for each in controls)
         or any(each not in _NO_LIMIT for each in limits)
         or ("fq" in evidence.trial.host.tcp_queues)
     )

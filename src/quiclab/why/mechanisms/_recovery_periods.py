@@ -68,7 +68,7 @@ def reduced_again(trial: Trial) -> list[Reduced]:
     nor of a log that does not name the lost packets.
     """
     evidence = trial.evidence
-    if not evidence.quic or (evidence.trial.asked.congestion_control or "").startswith("bbr"):
+    if not evidence.quic or trial.modelled:
         return []
     if evidence.table("link_packets").filter(pl.col("direction") == trial.way, pl.col("ecn_ce")).height:
         return []

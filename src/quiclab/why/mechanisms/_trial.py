@@ -16,6 +16,7 @@ from quiclab.evidence.metrics.evidence import Direction
 from quiclab.evidence.metrics.unacknowledged import unacknowledged
 from quiclab.model.tables.drop_reasons import DropKind, reasons_of
 from quiclab.why.account import What, Why
+from quiclab.why.account.kernel import models_the_path, sender_samples
 from quiclab.why.mechanisms._course import at_sender, client_rows, course
 
 OF_THE_PATH = (DropKind.LOSS, DropKind.BLOCK, DropKind.SIZE, DropKind.CORRUPTION)
@@ -78,6 +79,12 @@ class Trial:
         if self.evidence.second_link is not None:  # one network after the other
             least = least.group_by("direction").agg(pl.col("way").max())
         return max(0, int(least["way"].sum()))
+
+    @cached_property
+    def modelled(self) -> bool:
+        """True if the sender's congestion control has a model of the path, by the spec or by its socket."""
+        used = sender_samples(self.evidence)["congestion_control"].drop_nulls().unique().to_list()
+        return any(models_the_path(each) for each in (*used, self.evidence.trial.asked.congestion_control))
 
     @cached_property
     def ahead(self) -> pl.DataFrame:

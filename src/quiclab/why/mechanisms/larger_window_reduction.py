@@ -22,8 +22,7 @@ be larger by one packet, too."""
 def _claim(trial: Trial) -> Claim:
     edges = trial.why(Why.WINDOW_AFTER_LOSS)
     # A sender with a model of the path has other reasons for its window than the last loss.
-    modelled = (trial.evidence.trial.asked.congestion_control or "").startswith("bbr")
-    if modelled or not edges.any():
+    if trial.modelled or not edges.any():
         return Claim(trial.none())
     large = [each for each in reductions(trial, edges) if _is_large(each)]
     held, events = before_each_end(trial), trial.account["event_ns"]

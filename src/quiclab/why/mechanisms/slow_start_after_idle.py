@@ -80,7 +80,7 @@ def _restarts(trial: Trial) -> list[_Restart]:
     None of a sender with a model of the path, which looks for its round trip with a small window, and none of a
     connection that changes its address, whose window begins anew for that (RFC 9000 section 9.4).
     """
-    if _has_a_model(trial) or trial.evidence.trial.address_change is not None:
+    if trial.modelled or trial.evidence.trial.address_change is not None:
         return []
     rows = windows(trial)
     at_ns, held = rows["time_ns"].to_list(), rows["packets"].to_list()
@@ -92,12 +92,6 @@ def _restarts(trial: Trial) -> list[_Restart]:
         if fell is not None and not _lost(trial, begin_ns, end_ns, at_ns[fell]):
             found.append(_Restart(end_ns, end_ns - begin_ns, held[last], held[fell]))
     return found
-
-
-def _has_a_model(trial: Trial) -> bool:
-    controls = kernel_samples(trial)["congestion_control"].drop_nulls().unique().to_list()
-    asked = trial.evidence.trial.asked.congestion_control
-    return any(each.startswith("bbr") for each in (*controls, asked or ""))
 
 
 def _idle_times(trial: Trial) -> list[tuple[int, int]]:

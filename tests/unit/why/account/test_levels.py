@@ -218,6 +218,15 @@ def test_what_held_up_the_request_belongs_to_the_request() -> None:
     assert found == {Why.TLS_ROUND_TRIP: 20, Why.REQUEST: 215, Why.LINK_BUSY: 5, Why.LOSS_TIMER: 10}
 
 
+def test_a_late_packet_is_time_of_what_waited_for_it() -> None:
+    """Behind the last flight that is the client: the end of the answer comes late to it, and the request is over."""
+    rows = [("request", 0, 10), ("link_busy", 10, 20), ("laboratory", 20, 23), ("link_busy", 23, 28)]
+    rows += [("last_flight", 28, 33), ("laboratory", 33, 35)]
+    schema = ["why", "from_ns", "until_ns"]
+    table = pl.DataFrame([(why, _ns(at), _ns(until)) for why, at, until in rows], schema=schema, orient="row")
+    assert full_ms(table) == {Why.REQUEST: 10, Why.LINK_BUSY: 18, Why.LAST_FLIGHT: 5, Why.AWAITING_ACKS: 2}
+
+
 def test_trains_of_two_leave_the_rate_unsure() -> None:
     """A sender that paces: 35 pairs, each 7 ms after the one before. What a packet may be late is much of a service."""
     at_ms = [61 + 7 * pair + second for pair in range(35) for second in (0, 1)]

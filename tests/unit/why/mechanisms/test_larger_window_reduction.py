@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from golden_twin import Run, built
 from unit.why.mechanisms.cases import _halved as halved
-from unit.why.mechanisms.scenes import facts, named
+from unit.why.mechanisms.scenes import Case, facts, named, ns
 
 from quiclab.why.mechanisms import TRIAL, with_mechanisms
 
@@ -28,6 +28,17 @@ def test_the_part_is_told_and_the_edges_stay_those_of_the_loss() -> None:
 def test_no_other_reduction_is_a_larger_one(left: int) -> None:
     """CUBIC's, one to the least window, and one by less."""
     assert "larger_window_reduction" not in named(halved(left))
+
+
+@pytest.mark.parametrize("control", ["bbr", "bbr3", "reno"])
+def test_a_window_by_a_model_of_the_path_has_other_reasons(control: str) -> None:
+    """The socket says which congestion control it has; no spec need name one."""
+    case = Case(halved().edges, "h2", threshold=20).window((0, 20), (20, 12), metric="tcp_info")
+    before, after = case.packet("down", 5, 1, "loss_entry").rows["tcp_info"]
+    before |= {"delivered": 100, "congestion_control": control}
+    after |= {"time_ns": ns(10), "snd_cwnd": 10, "snd_ssthresh": 10, "delivered": 101, "congestion_control": control}
+    case.rows["tcp_info"] = [before, after]
+    assert bool(facts(case, "larger_window_reduction")) == (control == "reno")
 
 
 @pytest.mark.parametrize("protocol", ["h2", "h3"])
