@@ -8,7 +8,7 @@ use quinn::congestion::{Controller, ControllerFactory};
 
 use crate::congestion::{forwarded, Factory};
 
-/// Which rule is broken.
+/// A rule that is broken.
 #[derive(Clone, Copy)]
 pub enum Fault {
     /// Each lost packet reduces the window. One episode of losses reduces it once: those of packets that were sent before

@@ -7,9 +7,9 @@ use quinn::{AckFrequencyConfig, TransportConfig, VarInt};
 use quinn_proto::RttEstimator;
 use stack_common::job::Scheduler;
 
+use crate::faulty_reductions::{faulty, Fault};
 use crate::knobs::{CongestionControl, Knobs, FIRST_PAYLOAD};
 use crate::qlog::{Events, Log};
-use crate::faulty_reductions::{faulty, Fault};
 use crate::{congestion, false_sample, reasons};
 
 /// quinn's own choice, named because a report must name it.
