@@ -121,7 +121,7 @@ def test_fewer_minutes_leave_settings_out(tmp_path: Path) -> None:
 
 
 def test_what_moves_the_longest_wait_races_first(tmp_path: Path) -> None:
-    """By the records of the arm's own trials, whatever the other arm waits for; a second value of it comes later."""
+    """The records of the arm's own trials tell, whatever the other arm waits for; a second value comes later."""
     study = write(tmp_path / "s", path=_PATH)
     trials = pl.read_parquet(study / "tables" / "trials.parquet")
     own = trials.filter(pl.col("arm").cast(pl.String) == "h2")["trial_id"].to_list()

@@ -79,7 +79,7 @@ def test_packets_after_the_last_that_came_are_left_out() -> None:
 
 
 def test_captures_the_wrong_way_round_are_refused() -> None:
-    """Between them packets come before they are sent, whatever their clocks say."""
+    """Packets come before they are sent then, whatever the clocks say."""
     found = tables((0, 1, True), (5, 2, False), (9, 3, True), (12, 4, True))
     turned = {
         name: told.with_columns(
