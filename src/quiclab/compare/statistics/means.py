@@ -32,8 +32,8 @@ _UP = 1 + 1e-9
 """Factor that makes up for rounding where a whole number of resamples lies beyond an end."""
 _LEAST_ERROR = 0.25
 """Standard error of a resample, as a share of the sample's. At this share intervals of 10 and 20 exponential, lognormal
-and gamma values hold their means as often as without it, to 0.4 points; those of nine equal values and one other are 15
-times narrower."""
+and gamma values hold their means as often as without it, to 0.4 points; those of ten nearly equal values, of which one
+in five lies apart, are ten times narrower."""
 _ROUNDING = 1e-12
 """Share of the estimate below which a standard error is a rounding error of equal values."""
 
