@@ -7,8 +7,8 @@ resamples, always the same, tell how many standard errors a mean lies off. No in
 known shape: a rare value that a sample happens to lack may move the mean to anywhere.
 
 A third of the resamples of ten values lack a certain one. Where the others are nearly equal, as they are over a path
-without chance, such resamples have next to no standard error, and lie hundreds of them off: a standard error of a
-resample counts as a quarter of the sample's at least (Polansky 2000, on bootstrap-t intervals of small samples).
+without chance, the standard error of such a resample is next to none, and its mean lies off by hundreds of them. A
+resample's standard error therefore counts as a quarter of the sample's at least (docs/decisions/0003-what-decides.md).
 """
 
 from __future__ import annotations

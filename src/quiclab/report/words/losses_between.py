@@ -65,8 +65,8 @@ def details(crossed: Crossed, losses: Losses) -> list[str]:
     if crossed.lacking:
         lacking = number_text.counted(crossed.lacking, "packet")
         told.append(
-            f"{way}: {lacking} came that the sender's capture lacks. It has holes, so that some of those told as lost "
-            "the other way may have come."
+            f"{way}: {lacking} arrived that the sender's capture lacks, so it has holes: some packets told as lost the "
+            "other way may have arrived."
         )
     return told
 

@@ -84,8 +84,8 @@ def _refuse_repeats(ways: list[_Way]) -> None:
     for end, packets in zip(_ENDS[data.direction], (data.sent, data.came), strict=True):
         if packets and len({each[3] for each in packets}) < (1 - _REPEATED) * len(packets):
             raise Unknown(
-                f"the {end}'s has most packets twice: it is two captures in one, or one of several interfaces (record "
-                "at one of them)"
+                f"the {end}'s capture has most packets twice, as two captures in one file and one of several "
+                "interfaces have: record at one interface"
             )
 
 
@@ -112,7 +112,7 @@ def _times_alone(way: _Way) -> list[tuple[int, int]]:
 
 def _one_way(way: _Way) -> Crossed:
     sent, came = way.sent, way.came
-    delays = _delays(sent, came)
+    delays = _delays(way)
     known = [each is not None for each in delays]
     shown = {each[3] for each in sent}
     found = sum(each[3] in shown for each in came)
@@ -155,18 +155,16 @@ def _packets(
     return list(rows.select(*common, "key").sort("time_ns", "number").iter_rows())
 
 
-def _delays(sent: list[_Packet], came: list[_Packet]) -> list[int | None]:
+def _delays(way: _Way) -> list[int | None]:
     """Time from the sending of each packet to its arrival; None of one that did not come."""
+    sent, came = way.sent, way.came
     sendings, arrivals = (defaultdict[Hashable, list[int]](list) for _ in range(2))
     for at, each in enumerate(sent):
         sendings[each[3]].append(at)
     for arrived_ns, _, _, key in came:
         arrivals[key].append(arrived_ns)
-    alone = [at[0] for key, at in sendings.items() if len(at) == 1 and len(arrivals.get(key, ())) == 1]
     delays: list[int | None] = [None] * len(sent)
-    for at in alone:
-        delays[at] = arrivals[sent[at][3]][0] - sent[at][0]
-    least = min((each for each in delays if each is not None), default=0) - _SOON_NS
+    least = min((came_ns - sent_ns for sent_ns, came_ns in _times_alone(way)), default=0) - _SOON_NS
     for key, places in sendings.items():
         instants = arrivals.get(key, [])
         if len(places) == len(instants):

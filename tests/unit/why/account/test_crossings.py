@@ -114,7 +114,7 @@ def test_a_capture_with_each_packet_twice_is_refused() -> None:
         for name, number in (("ip_packets", "number"), ("packets", "ip_packet"))
         for server in [found[name].filter(pl.col("vantage") == "server")]
     }
-    with pytest.raises(Unknown, match="the server's has most packets twice"):
+    with pytest.raises(Unknown, match="the server's capture has most packets twice"):
         crossed(twice, "tcp", {})
 
 

@@ -72,7 +72,7 @@ class Envoy:
         for key, (least, most) in _WINDOWS.get(protocol, {}).items():
             window: ByteCount | None = getattr(program.knobs, key)
             if window is not None and not least <= window.bytes <= most:
-                return f"envoy's {key} over {protocol} is {least} to {most} bytes, not {window}"
+                return f"envoy's {key} over {protocol} must be {least} to {most} bytes, not {window}"
         return None
 
     def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
