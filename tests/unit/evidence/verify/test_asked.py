@@ -87,6 +87,7 @@ UNPROVEN = dict.fromkeys(
         "early_data_bytes",
         "early_data_packets",
         "early_data_offered",
+        "address_token",
         "migrated",
         "address_changed",
         "path_challenges",
@@ -145,3 +146,17 @@ def test_early_data_without_data_is_none() -> None:
     proof |= {"early_data": "accepted", "early_data_bytes": 0, "early_data_packets": 1}
     document = {"protocol": "h3", "asked": EARLY, "proof": proof, "client": None}
     assert shortfall(record(document)) == "asked for 0-RTT, but no STREAM data was sent in 0-RTT packets"
+
+
+@pytest.mark.parametrize(
+    ("seen", "reason"),
+    [
+        (True, None),
+        ("unproven", None),
+        (False, "asked for an address token, but the client's first Initial packet had none"),
+    ],
+)
+def test_a_token_that_was_asked_for_is_in_the_first_packet(seen: bool | str, reason: str | None) -> None:
+    proof: dict[str, Any] = UNPROVEN | {"tls_version": "TLS 1.3", "tls_group": "x25519", "address_token": seen}
+    document = {"protocol": "h3", "asked": {"address_token": True}, "proof": proof, "client": {"requests": [{}]}}
+    assert shortfall(record(document)) == reason

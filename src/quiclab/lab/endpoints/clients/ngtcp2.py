@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.lab.endpoints._job import token_without_session
 from quiclab.lab.endpoints._ngtcp2 import DATAGRAM, KNOWN, common_options, probe_ngtcp2, unsupported_by_ngtcp2
 from quiclab.lab.endpoints.clients._cli import cli_command, log_environment
 from quiclab.model.study import Program, Protocol, Tcp, Workload
@@ -25,7 +26,7 @@ class Ngtcp2Client:
     knobs: Mapping[Protocol, frozenset[str]] = {
         "h3": frozenset(
             {"congestion_control", "groups", "connection_window", "stream_window", "ack_frequency", "initial_rtt"}
-            | {"max_payload", "path_mtu_discovery", "session", "migration"}
+            | {"max_payload", "path_mtu_discovery", "session", "address_token", "migration"}
         )
     }
     abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "resumption", "early_data", "migration", "objects"})
@@ -36,7 +37,7 @@ class Ngtcp2Client:
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
         """Reason why a value is not possible, or None."""
-        return unsupported_by_ngtcp2(program)
+        return unsupported_by_ngtcp2(program) or token_without_session(program)
 
     def unsupported_objects(self, program: Program, workload: Workload) -> str | None:
         """Reason why a concurrency is not possible: the program requests everything as soon as the server lets it."""
@@ -75,6 +76,7 @@ class Ngtcp2Client:
             # Without the server's earlier transport parameters the program offers no early data.
             early = knobs.session == "early_data"
             options += [f"--tp-file={session.with_suffix('.parameters')}"] if early else ["--disable-early-data"]
+            options += [f"--token-file={session.with_suffix('.token')}"] if knobs.address_token else []
         if knobs.migration is not None and not context.priming:
             options.append(f"--change-local-addr={MIGRATES_AFTER}")
             options += ["--nat-rebinding"] if knobs.migration == "rebinding" else []

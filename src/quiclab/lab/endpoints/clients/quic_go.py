@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
-from quiclab.lab.endpoints._job import unsupported_objects, unsupported_upload
+from quiclab.lab.endpoints._job import token_without_session, unsupported_objects, unsupported_upload
 from quiclab.lab.endpoints._quic_go import (
     KNOWN,
     PAYLOAD,
@@ -41,7 +41,7 @@ class QuicGoClient:
         "h2": _BOTH | {"tls_version"},
         "h3": _BOTH
         | {"congestion_control", "ecn", "gso", "max_payload", "path_mtu_discovery"}
-        | {"migration", "migrate_at"},
+        | {"migration", "migrate_at", "address_token"},
     }
     abilities: frozenset[Ability] = frozenset(
         {"keylog", "qlog", "resumption", "early_data", "migration", "objects", "upload"}
@@ -56,6 +56,8 @@ class QuicGoClient:
         if protocol == "h2" and program.knobs.session == "early_data":
             return 'Go\'s TLS has no early data over TCP: session = "early_data" is not possible over h2'
         least = least_connection_window("client") if protocol == "h2" else 1
+        if (alone := token_without_session(program)) is not None:
+            return alone
         return unsupported_by_quic_go(program) or wrong_window("connection_window", program.knobs, least)
 
     def unsupported_objects(self, program: Program, workload: Workload) -> str | None:
@@ -86,4 +88,4 @@ class QuicGoClient:
 
     def command(self, context: Context) -> Command:
         """Command with the job in a file; the program loads everything, then waits for the word."""
-        return quic_go_command(context, "client")
+        return quic_go_command(context, "client", {"address_token": True} if context.knobs.address_token else None)
