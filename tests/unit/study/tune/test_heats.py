@@ -111,7 +111,7 @@ def test_settings_that_the_first_heat_leaves_time_for_race(machine: _Machine) ->
     assert machine.ran["heat-1-round-1"] == tuple(each.text for each in machine.plan.candidates)
     second = machine.ran["heat-2-round-1"]
     assert second == tuple(each.text for each in machine.plan.left_out[: len(second)])
-    assert {each.heat for each in course.result.rounds} == {1, 2}
+    assert {1, 2} <= {each.heat for each in course.result.rounds}
     assert course.result.setting == best
 
 
