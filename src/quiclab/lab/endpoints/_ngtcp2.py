@@ -45,12 +45,15 @@ def unsupported_by_ngtcp2(program: Program) -> str | None:
 
 
 def own_values_of_ngtcp2(program: Program) -> OwnValues:
-    """Values that both programs have by themselves, by their help: --cc, --initial-rtt, --ack-thresh and --no-pmtud."""
-    values: dict[str, str | int | float | bool] = {"congestion_control": "cubic", "initial_rtt": "333 ms"}
-    values["ack_frequency"] = 2
-    if program.knobs.max_payload is None:
-        values["path_mtu_discovery"] = True
-    return KNOWN.own_values(program, values)
+    """Values that both programs have by themselves, by their help: --cc, --initial-rtt, --ack-thresh,
+    --no-pmtud and --max-udp-payload-size."""
+    own: OwnValues = {
+        "congestion_control": "cubic",
+        "initial_rtt": "333 ms",
+        "ack_frequency": 2,
+        "path_mtu_discovery": program.knobs.max_payload is None,
+    }
+    return KNOWN.own_values(program, own)
 
 
 def common_options(knobs: Knobs) -> list[str]:

@@ -84,10 +84,9 @@ def sender_facts(program: Program) -> dict[str, str]:
 def own_values_of_quic_go(program: Program) -> OwnValues:
     """Values that quic-go has by itself, of both ends: `populateConfig`, `isGSOEnabled` and `isECNEnabled` in its
     source. Its windows grow until they are set, so that they have none; our program's own turns are none of its."""
-    values: dict[str, str | int | float | bool] = {"congestion_control": "reno", "gso": True, "ecn": True}
-    if program.knobs.max_payload is None:
-        values["path_mtu_discovery"] = True
-    return KNOWN.own_values(program, values)
+    discovers = program.knobs.max_payload is None
+    own: OwnValues = {"congestion_control": "reno", "gso": True, "ecn": True, "path_mtu_discovery": discovers}
+    return KNOWN.own_values(program, own)
 
 
 def quic_windows(knobs: Knobs) -> str:

@@ -66,10 +66,11 @@ def own_values_of_quinn(program: Program) -> OwnValues:
         "initial_rtt": "333 ms",
         "gso": True,
         "ecn": True,
+        "path_mtu_discovery": knobs.max_payload is None,
     }
     if knobs.max_payload is None:
         # Its own window has so many packets of 1200 bytes, whatever the size of its packets.
-        values |= {"initial_window": _initial_packets(knobs), "path_mtu_discovery": True}
+        values["initial_window"] = _initial_packets(knobs)
     return KNOWN.own_values(program, values)
 
 
