@@ -303,4 +303,6 @@ def _not_given(cell: Cell, given: Change) -> tuple[bool, str | None]:
 
 
 def _value_text(value: Value | None) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
     return ", ".join(value) if isinstance(value, tuple) else str(value)
