@@ -6,9 +6,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, OwnValues, Role, Unsupported
 from quiclab.lab.endpoints._job import token_without_session
-from quiclab.lab.endpoints._ngtcp2 import DATAGRAM, KNOWN, common_options, probe_ngtcp2, unsupported_by_ngtcp2
+from quiclab.lab.endpoints._ngtcp2 import (
+    DATAGRAM,
+    KNOWN,
+    common_options,
+    own_values_of_ngtcp2,
+    probe_ngtcp2,
+    unsupported_by_ngtcp2,
+)
 from quiclab.lab.endpoints.clients._cli import cli_command, log_environment
 from quiclab.model.study import Program, Protocol, Tcp, Workload
 
@@ -48,6 +55,12 @@ class Ngtcp2Client:
     def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or DATAGRAM
+
+    def own_values(self, program: Program, protocol: Protocol) -> OwnValues:
+        """Values that it has by itself, by its help: those of both programs, --max-stream-data-bidi-local and
+        --max-data."""
+        own: OwnValues = {"stream_window": "16 MiB", "connection_window": "24 MiB"}
+        return {**own_values_of_ngtcp2(program), **KNOWN.own_values(program, own)}
 
     def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows from its help; they do not grow."""

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, OwnValues, Role, Unsupported
 from quiclab.lab.endpoints._job import token_without_session, unsupported_objects, unsupported_upload
 from quiclab.lab.endpoints._quic_go import (
     KNOWN,
     PAYLOAD,
     least_connection_window,
+    own_values_of_quic_go,
     probe_quic_go,
     quic_go_command,
     quic_windows,
@@ -28,6 +29,8 @@ from quiclab.lab.endpoints._tcp import tcp_sender_facts
 from quiclab.model.study import Program, Protocol, Tcp, Workload
 
 _BOTH = frozenset({"connection_window", "stream_window", "groups", "session", "verify"})
+
+_OWN_OVER_TCP: OwnValues = {"stream_window": "4 MiB"}
 
 
 class QuicGoClient:
@@ -75,6 +78,11 @@ class QuicGoClient:
     def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or KNOWN.fact(program, PAYLOAD)[ip_version]
+
+    def own_values(self, program: Program, protocol: Protocol) -> OwnValues:
+        """Values that quic-go has by itself, or the stream window of Go's HTTP/2 (`transportDefaultStreamFlow` of Go
+        1.26)."""
+        return own_values_of_quic_go(program) if protocol == "h3" else KNOWN.own_values(program, _OWN_OVER_TCP)
 
     def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows of quic-go, or of Go's HTTP/2 (Go 1.26); one that is set neither grows nor shrinks."""
