@@ -90,7 +90,7 @@ def _only(cannot: str, program: Program, early_data: bool) -> str | None:
 
 
 def token_without_session(program: Program) -> str | None:
-    """Reason why a client cannot bring an address token: it is of a first visit, and only a client that resumes makes one."""
+    """Reason why a client cannot bring an address token: it is of a first visit, which only one that resumes makes."""
     knobs = program.knobs
     if knobs.address_token and knobs.session not in ("resumed", "early_data"):
         return 'address_token is of a first visit: write session = "resumed" or "early_data" beside it'
