@@ -205,7 +205,7 @@ def _print_causes(console: VisibleConsole, explanation: Explanation) -> None:
 
     if explanation.causes:
         rest = explanation.rest_ms or 0.0
-        least = f" (parts too small to be told: {rest:+.1f} ms together)".replace("-", "−") if abs(rest) >= 0.05 else ""
+        least = f" (parts too small to be told add up to {rest:+.1f} ms)".replace("-", "−") if abs(rest) >= 0.05 else ""
         line(f"By cause{least}:")
     for number, verdict in enumerate(explanation.causes, start=1):
         line(f"{number}. {sentence(verdict, explanation)}")

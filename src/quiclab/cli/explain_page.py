@@ -56,6 +56,8 @@ class PageDocument:
     """False where the log tells of no load event: then the last answer ends it."""
     captured: bool
     """True if a capture gave the instants of all requests and answers."""
+    beside_ms: float
+    """Time of the part `request` in which answers of other objects arrived."""
     resolution_ms: float
     """Step of the browser's times."""
     parts: tuple[PagePartEntry, ...]
@@ -120,6 +122,7 @@ def page_document(load: PageLoad) -> object:
             load.begins_with_navigation,
             load.ends_with_load_event,
             load.captured,
+            load.beside_ms,
             load.resolution_ns / 1e6,
             tuple(PagePartEntry(str(part), ms) for part, ms in load.parts.items()),
             steps,

@@ -206,11 +206,13 @@ def _recording(files: Sequence[Path], keys: Sequence[Path], transport: Transport
         names = tuple(log.name for log in found.logs[:_NAMED])
         if len(found.logs) > _NAMED:
             names = (*names, f"and {len(found.logs) - _NAMED:,} more")
+        if any(file.is_dir() and (file / "spec.toml").exists() for file in files):
+            raise SpecError("a study is no recording", "name a trial's capture in it: STUDY/trials/ID/raw/client.pcapng")
         known = "a capture (pcap, pcapng), a qlog or a NetLog"
         raise SpecError(f"an account is made of one recording for each transfer: {known}", "name one", names)
     if found.refused:
         raise DecodeError(f"{found.refused[0]} is neither a recording nor a key log", "leave it out", found.refused)
-    file = logs[0].name
+    file = str(files[0]) if len(files) == 1 else logs[0].name
     tables = tables_of(found)
     errors = tables["decode_stats"].filter(severity="error")
     if errors.height:
@@ -224,6 +226,8 @@ def _recording(files: Sequence[Path], keys: Sequence[Path], transport: Transport
         if len(there) > 1:
             told = f"{file} holds transfers over both TCP and QUIC"
             raise SpecError(told, f"say which one: --h2 {files[0]} or --h3 {files[0]}, or name a request by --url")
+        if not there and tables["packets"].is_empty():
+            raise DecodeError(f"{file}: no packet of TCP or QUIC in it can be read", "record a whole transfer")
         transport = there[0] if there else "quic"
     request = _request(file, tables, wanted, transport)
     try:
@@ -236,7 +240,7 @@ def _recording(files: Sequence[Path], keys: Sequence[Path], transport: Transport
     cut = tables["decode_stats"]["name"].is_in(CUT).any()
     if found.key_logs and account.level is Level.E2 and not cut:
         raise DecodeError(f"{file}: no key that was given fits it", "give the keys of this connection, or none")
-    return Recording(_protocol(tables, transport) or otherwise[transport], file, tables, account)
+    return Recording(_protocol(tables, transport) or otherwise[transport], logs[0].name, tables, account)
 
 
 def _request(file: str, tables: Tables, wanted: Wanted, transport: Transport | None) -> Request | None:

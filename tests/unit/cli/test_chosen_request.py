@@ -84,7 +84,7 @@ def test_a_log_is_not_asked_for_keys(capsys: pytest.CaptureFixture[str]) -> None
     """Nothing in it is encrypted: a server's has but one request that could be meant."""
     assert main(["explain", str(_HERE / "h3-server.sqlog.gz"), "--stream", "0"]) == ExitCode.DECODE
     told = capsys.readouterr().err
-    assert "leave --url and --stream out" in told
+    assert "give that of the client's end" in told
     assert "keys" not in told
 
 

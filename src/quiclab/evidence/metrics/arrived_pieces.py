@@ -78,6 +78,21 @@ def tcp_records(evidence: Evidence) -> dict[str, list[list[Piece]]]:
     return found
 
 
+def first_bytes(records: pl.DataFrame, frames: pl.DataFrame) -> dict[int, int]:
+    """Stream → number of the first byte of its first frame in the TCP stream, of one connection and direction of
+    HTTP/2. Raises Unknown where the frames are not what the TLS records carry."""
+    opened = [_record(row) for row in records.select(*_RECORD_COLUMNS).iter_rows()]
+    listed = [_frame(row) for row in frames.select("stream_id", "frame_type", "length_bytes").iter_rows()]
+    if not opened or not listed:
+        raise Unknown("no frames of HTTP/2 over TLS are in it")
+    _check_filled(opened, listed)
+    found: dict[int, int] = {}
+    for part in (part for parts in _parts(opened, listed) for part in parts if part.counts):
+        if part.stream_id is not None:
+            found.setdefault(part.stream_id, part.start)
+    return found
+
+
 _RECORD_COLUMNS = ("first_byte", "length_bytes", "content_bytes", "content_type")
 
 

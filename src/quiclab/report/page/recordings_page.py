@@ -67,6 +67,7 @@ def recordings_page(shown: Sequence[Recording], found: Recordings | None) -> str
         title=f"{found.names[1]} against {found.names[0]}" if found else shown[0].file,
         difference=f"{found.names[1]} − {found.names[0]}, ms; − is faster" if found else "",
         told=told,
+        has_rate=any(each.account.rate_bit_per_s for each in shown),
         endings=[*filter(None, map(words.ending_told, shown))],
         spec=spec,
         shown=shown,
@@ -145,7 +146,9 @@ def _range(low: float, high: float, *, signed: bool = False) -> str:
 def _waits(band: int, recording: Recording, parts: Sequence[Stretch]) -> list[WaitRow]:
     """The longest waits of the answer, in the order of their times."""
     waits = [
-        (place, each) for place, each in enumerate(parts) if each.part not in (*BEFORE_ANSWER, Part.ARRIVING)
+        (place, each)
+        for place, each in enumerate(parts)
+        if each.part not in (*BEFORE_ANSWER, Part.ARRIVING, Part.ANSWER)
     ]  # fmt: skip
     longest = sorted(waits, key=lambda wait: wait[1].from_ns - wait[1].until_ns)[:_LONGEST]
     zero_ns = recording.account.seen.zero_ns

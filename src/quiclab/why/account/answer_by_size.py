@@ -14,6 +14,8 @@ from quiclab.why.account.recorded import Recorded
 
 _LARGE = 0.8
 """Share of the largest datagram from which one is taken for data where nothing can be read."""
+_LAST_LARGE = 20
+"""Large packets whose distance says how soon the next one would have come."""
 _USUAL_BYTES = 1_500
 """Size of a full packet on usual paths: what is larger in a capture was mostly put together by a network card."""
 ANSWERED_NS = 50_000_000
@@ -48,9 +50,9 @@ def guessed(of: Recorded, request: Instant, slack_ns: int = 0) -> tuple[int, Ins
     """The answer's first and last packet and its earliest beginning, by the sizes and the order of packets.
 
     Before the answer a server sends small packets of its own (tickets, settings); after it, too. So the answer begins
-    with the first large packet, or earlier, and ends with the last packet before the client closes, or earlier. A QUIC
-    handshake packet, which its header shows, is none of it; nor is one larger than the next large one, which looks
-    for the path's MTU.
+    with the first large packet, or earlier, and ends with the last packet before the client closes, or earlier: of
+    QUIC likely with what follows at once on the last large one, or as soon as large ones on each other. A QUIC handshake packet, which its header shows, is
+    none of it; nor is one larger than the large one after it, or the last before it, which looks for the path's MTU.
     """
     quic = of.transport == "quic"
     down = of.down.filter(
@@ -72,7 +74,26 @@ def guessed(of: Recorded, request: Instant, slack_ns: int = 0) -> tuple[int, Ins
         raise Unknown("it holds no answer to the request: record until the connection closes")
     probes = int(quic and whole.height > 1 and whole["size_bytes"][0] > whole["size_bytes"][1])
     first_ns, last_ns = int(whole["time_ns"][probes]), int(before["time_ns"][-1])
-    return first_ns, Instant(last_ns, min(int(whole["time_ns"][-1]), last_ns), last_ns), int(down["time_ns"][0])
+    while quic and whole.height > probes + 1 and whole["size_bytes"][-1] > whole["size_bytes"][-2]:
+        whole = whole[:-1]
+    early_ns = min(int(whole["time_ns"][-1]), last_ns)
+    ends_ns = _last_at_once(before["time_ns"].to_list(), early_ns, _usual_gap_ns(whole)) if quic else last_ns
+    return first_ns, Instant(ends_ns, early_ns, last_ns), int(down["time_ns"][0])
+
+
+def _usual_gap_ns(large: pl.DataFrame) -> int:
+    """Time from one large packet to the next: the median of the last ones."""
+    gap_ns = large["time_ns"].tail(_LAST_LARGE).cast(pl.Int64).diff().median()
+    return int(gap_ns) if isinstance(gap_ns, int | float) else 0
+
+
+def _last_at_once(came_ns: list[int], from_ns: int, gap_ns: int) -> int:
+    """Last of the packets that follow on each other at once, or as large ones do, from an instant on."""
+    for at_ns in came_ns[bisect_right(came_ns, from_ns) :]:
+        if at_ns - from_ns > max(PROMPT_NS, gap_ns):
+            break
+        from_ns = at_ns
+    return from_ns
 
 
 def closed_ns(of: Recorded) -> int:

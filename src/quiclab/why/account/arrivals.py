@@ -28,6 +28,11 @@ _LATE_SERVICES, _LATE_LEAST_SERVICES = 0.25, 0.05
 """Services of the largest packet that the first two of these times are at most: a fast path's packets are near."""
 _REGULAR_SHARE, _NEAR_SHARE = 0.2, 0.1
 """Least share of packets that must come one service after another, and how exactly, for a rate to be believed."""
+_ABOUT_SHARE, _MOSTLY = 0.5, 0.6
+"""How near a service counts as about that long, and the least share of these that are as near as a service is: packets
+that a program was late to read follow on each other as fast as it reads, now faster and now slower."""
+_LEAST_SERVICE_NS = 20_000
+"""Service of the largest packet below which nothing tells a path's rate from the speed of reading: 600 Mbit/s."""
 _EXACT = 0.001
 """Relative error of a rate at best."""
 _IN_TRAIN_NS = 1_000
@@ -99,9 +104,13 @@ class Arrivals:
     def show_a_rate(self, resolution_ns: int) -> bool:
         """True if packets came one service after another: read in bunches, or over a path that is too fast for the
         clock, they do not."""
-        service = self._service(self.rate(resolution_ns))[1:]
+        rate = self.rate(resolution_ns)
+        service = self._service(rate)[1:]
         off = np.abs(np.diff(self.at_ns) - service)
-        return float((off <= _NEAR_SHARE * service + resolution_ns / 2).mean()) >= _REGULAR_SHARE
+        near = off <= _NEAR_SHARE * service + resolution_ns / 2
+        about = off <= _ABOUT_SHARE * service + resolution_ns / 2
+        is_regular = near.mean() >= _REGULAR_SHARE and near.sum() >= _MOSTLY * about.sum()
+        return bool(is_regular) and self._longest_ns(rate) >= _LEAST_SERVICE_NS
 
     def _lowest(self, late_ns: float) -> float:
         """The lowest rate at which no more than a twentieth of the packets seem to be recorded late."""

@@ -101,9 +101,9 @@ def chosen_request(tables: Tables, wanted: Wanted, transport: Transport | None =
 def _none_to_choose(tables: Tables) -> str:
     """Say why no request can be chosen, and what to do: only a capture has keys."""
     if set(tables["sources"]["vantage"]) == {"server"}:
-        return "it is a server's log, of which only a single request is explained: leave --url and --stream out"
-    keys = "give the keys, or " if tables["ip_packets"].height else ""
-    return f"it shows no answered request, so none can be chosen: {keys}leave --url and --stream out"
+        return "it is a server's recording, of which only a single request is explained: give that of the client's end"
+    keys = ": give the keys, or choose none" if tables["ip_packets"].height else ": choose none"
+    return f"it shows no answered request, so none can be chosen{keys}"
 
 
 def _unended(shown: pl.DataFrame) -> pl.DataFrame:

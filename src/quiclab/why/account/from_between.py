@@ -47,6 +47,7 @@ def seen_from_between(of: Recorded, place: CapturePlace) -> Seen:
     client = as_at_client(of, place.client_ns)
     sent = asked(client)
     answer_ns, last, early_ns = guessed(client, sent, min(unsure_ns, _SLACK_NS))
+    last = replace(last, at_ns=last.late_ns)  # packets may come later than they passed
     came = client.down.filter(pl.col("time_ns").is_between(answer_ns, last.at_ns))
     if came.is_empty():
         raise Unknown("no packet of its answer is found")

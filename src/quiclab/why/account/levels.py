@@ -83,7 +83,8 @@ class Part(enum.StrEnum):
     )  # fmt: skip
     ANSWER = (
         "answer", "whole answer", "the answer takes {} from its first byte to its last",
-        "Both of these, where packets came in bunches, or may have waited beyond the recording: neither shows a rate.",
+        "From its first packet to its last byte, undivided: packets came in bunches, or may have waited beyond the "
+        "recording, so that nothing shows the path's rate, which would tell arriving data from waits.",
         Why.LAST_FLIGHT,
     )  # fmt: skip
     WAITS = (

@@ -137,8 +137,10 @@ def kinds_of_losses(crossing: Crossing) -> Losses:
     none = (None,) * len(at)
     if not len(at):
         return Losses(at, none, None)
-    if len(at) < FEWEST_LOSSES or len(runs) < FEWEST_RUNS:
-        told = f"fewer than {FEWEST_LOSSES} losses, or than {FEWEST_RUNS} runs of them, show no pattern"
+    if len(at) < FEWEST_LOSSES:
+        return Losses(at, none, None, f"fewer than {FEWEST_LOSSES} losses show no pattern")
+    if len(runs) < FEWEST_RUNS:
+        told = f"they are {len(runs)} runs of packets one after the other, and fewer than {FEWEST_RUNS} show no pattern"
         return Losses(at, none, None, told)
     fit = _fit(crossing, runs)
     if fit is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import polars as pl
 
 from quiclab.evidence.metrics import Unknown
+from quiclab.evidence.metrics.arrived_pieces import first_bytes
 from quiclab.evidence.metrics.intervals import IntervalSet
 from quiclab.evidence.metrics.quic import is_request_stream
 from quiclab.logs.decoders import Found, decode_files, finished
@@ -107,7 +108,7 @@ def _answer_span(of: Recorded, request: Request | None, sent: Instant) -> tuple[
     if requests.height and not request:
         told = requests.row(0, named=True)
     if of.transport == "tcp":
-        first, last = _record_begun(of, told.get("headers_ns"), sent), told.get("last_byte_ns")
+        first, last = _headers_begun(of, told, sent), told.get("last_byte_ns")
     else:
         streams = of.table("streams")
         streams = streams.filter([_is_asked(each, request) for each in streams["stream_id"]])
@@ -128,13 +129,33 @@ def _is_asked(stream_id: int, request: Request | None) -> bool:
     return is_request_stream(stream_id) if request is None else stream_id == request.stream_id
 
 
-def _record_begun(of: Recorded, whole_ns: int | None, sent: Instant) -> int | None:
-    """Arrival of the first segment of the TLS record, with the answer's headers, that was whole at an instant."""
+def _headers_begun(of: Recorded, told: Row, sent: Instant) -> int | None:
+    """Arrival of the first byte of the answer's headers; where frames do not tell it, of the first segment that begins
+    with a TLS record, of those until the headers could be read."""
+    whole_ns = told.get("headers_ns")
     if whole_ns is None:
         return None
+    numbers = pl.col("number").cast(pl.Int64)
+    first = _first_byte(of, told.get("stream_id"))
+    if first is not None:
+        holds = (numbers <= first) & (first < numbers + pl.col("payload_bytes").cast(pl.Int64))
+        came_ns = of.down.filter(holds)["time_ns"].min()
+        return came_ns if isinstance(came_ns, int) else whole_ns
     down = of.down.filter(pl.col("app"), pl.col("time_ns") > sent.at_ns, pl.col("time_ns") <= whole_ns)
     begun_ns = down["time_ns"].max()
     return begun_ns if isinstance(begun_ns, int) else whole_ns
+
+
+def _first_byte(of: Recorded, stream_id: int | None) -> int | None:
+    """Number of the first byte of the server's frames of a stream of HTTP/2 in the TCP stream."""
+    records, frames = of.table("tls_records"), of.table("http_frames")
+    if records.is_empty() or frames.is_empty() or stream_id is None:
+        return None
+    frames = frames.filter(pl.col("direction") == "down", pl.col("http_version") == "HTTP/2")
+    try:
+        return first_bytes(records.filter(pl.col("direction") == "down"), frames).get(stream_id)
+    except Unknown:
+        return None
 
 
 def _with_fin(of: Recorded, stream: Row) -> int | None:

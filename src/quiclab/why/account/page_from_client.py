@@ -19,8 +19,10 @@ import polars as pl
 
 from quiclab.evidence.metrics import Unknown
 from quiclab.evidence.metrics.evidence import CAPTURES
+from quiclab.evidence.metrics.intervals import IntervalSet
 from quiclab.model.tables import Row
-from quiclab.why.account.recorded import Tables, is_cut_short
+from quiclab.why.account.capture_place import capture_place
+from quiclab.why.account.recorded import Tables, is_cut_short, recorded
 from quiclab.why.account.transfer import NEVER_AWAITED
 
 _ACCOUNTS = ("trace_events", "har", "netlog")
@@ -51,7 +53,7 @@ class PagePart(enum.StrEnum):
     REQUEST = "request", "requests to answers"
     ANSWER = "answer", "answers arriving"
     BROWSER = "browser", "browser"
-    NOT_TOLD = "not_told", "led to the request: not told"
+    NOT_TOLD = "not_told", "initiator not logged"
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,8 @@ class PageLoad:
     """False where the log tells of no navigation: then the request for the document begins it."""
     captured: bool
     """True if a capture gave the instants of requests and answers."""
+    beside_ms: float
+    """Time from requests to answers in which answers of other objects arrived: they had to wait for these."""
     objects: int
     """Number of objects that had come by then."""
     resolution_ns: int
@@ -128,9 +132,23 @@ def page_load(tables: Tables, url: str | None = None) -> PageLoad:
         loaded_ns is not None,
         navigated_ns is not None,
         captured,
+        _beside_ms(found, done),
         len(awaited),
         resolution_ns,
     )
+
+
+def _beside_ms(steps: Sequence[PageStep], objects: Sequence[_Object]) -> float:
+    """Time in which answers of other objects arrived, in the stretches from a request to its answer."""
+    found = 0
+    for step in steps:
+        if step.part is PagePart.REQUEST:
+            arriving = IntervalSet()
+            for other in objects:
+                begin, end = max(other.headers_ns, step.from_ns), min(other.done_ns, step.until_ns)
+                if other.url != step.url and begin < end:
+                    found += arriving.add_length(begin, end)
+    return found / 1e6
 
 
 def _account(tables: Tables) -> tuple[str, int]:
@@ -153,6 +171,9 @@ def _document(told: pl.DataFrame, url: str | None) -> Row:
         is_page = pl.col("resource_type").str.to_lowercase() == "document"
         is_html = pl.col("content_type").str.starts_with("text/html")
         found = next((each for each in map(answered.filter, (is_page, is_html)) if each.height), answered)
+    if url is not None and found.height and not _is_document(found.row(0, named=True)):
+        kind = found["resource_type"][0] or found["content_type"][0]
+        raise Unknown(f"{url} is no page but {kind}: name the address of the page, or explain one request without --page")
     if found.is_empty() and url is not None and answered.height:
         known = answered["url"].unique(maintain_order=True)
         more = f", … ({known.len()} in all)" if known.len() > _ADDRESSES else ""
@@ -161,6 +182,12 @@ def _document(told: pl.DataFrame, url: str | None) -> Row:
         raise Unknown("it shows no answered request for a page: name its address by --url, or log the whole load")
     row = found.row(0, named=True)
     return {**row, "queued_ns": row["queued_ns"] if row["queued_ns"] is not None else row["send_start_ns"]}
+
+
+def _is_document(row: Row) -> bool:
+    """False where the log tells of another type."""
+    kind, content = (row["resource_type"] or "").lower(), row["content_type"] or ""
+    return kind == "document" or content.startswith("text/html") or not (kind or content)
 
 
 def _navigation(tables: Tables, source: str, document: Row) -> tuple[int | None, str | None]:
@@ -191,6 +218,7 @@ def _as_captured(tables: Tables, rows: pl.DataFrame) -> tuple[pl.DataFrame, bool
     seen = tables["http_requests"].filter(pl.col("source").is_in(sources)).drop_nulls(_INSTANTS)
     if not sources or seen.is_empty():
         return rows, False
+    _check_at_client(tables, seen)
     place = pl.col("time_ns").rank("ordinal").over("url").alias("place")
     own = seen.select("url", "connection", "stream_id", *_INSTANTS, place)
     joined = rows.with_columns(place).join(own, on=("url", "place"), how="left", suffix="_seen", maintain_order="left")
@@ -200,6 +228,21 @@ def _as_captured(tables: Tables, rows: pl.DataFrame) -> tuple[pl.DataFrame, bool
         raise Unknown("the capture and the browser's log are not of one load: no request is in both at one time")
     known = [pl.coalesce(f"{name}_seen", name).alias(name) for name in ("connection", "stream_id", *_INSTANTS)]
     return joined.with_columns(known), both.height == rows.drop_nulls("last_byte_ns").height
+
+
+def _check_at_client(tables: Tables, seen: pl.DataFrame) -> None:
+    """Raise Unknown for a capture that was taken elsewhere, where requests and answers pass at other times."""
+    named = {"source": seen["source"].unique().to_list()}
+    own = {name: rows.filter(pl.col("source").is_in(named["source"])) if "source" in rows.columns else rows
+           for name, rows in tables.items()}  # fmt: skip
+    for connection, transport in seen.select("connection", "transport").drop_nulls().unique().iter_rows():
+        try:
+            place = capture_place(recorded(own, transport, connection))
+        except Unknown:
+            continue  # nothing shows how long an end took to answer
+        if place is not None:
+            away = f"{place.client_least_ns / 1e6:.1f} ms or more"
+            raise Unknown(f"the capture was not taken at the browser's end, but {away} from it: give that of its own end")
 
 
 class _Object:

@@ -111,3 +111,22 @@ def test_a_request_may_be_in_any_packet_that_leaves_with_the_first() -> None:
         up = pl.DataFrame({"time_ns": [round(at * _MS) for at in sent], "app": True})
         found = asked(cast(Any, SimpleNamespace(transport="quic", opened=False, up=up)))
         assert found == Instant(10 * _MS, 10 * _MS, round(last * _MS))
+
+
+def test_what_a_server_sends_of_its_own_after_an_answer_does_not_end_it() -> None:
+    """A probe of the path's MTU, larger than all before it, and small packets some time later: the answer may have
+    ended with the last of them, but likely did so with what followed at once on its last large packet."""
+    rows = [*_BODY[:3], (72.3, 53, True), (84.0, 1417, True), (84.2, 50, True), (165.0, 50, True)]
+    down = pl.DataFrame(
+        {
+            "time_ns": [round(at * _MS) for at, _, _ in rows],
+            "size_bytes": [size for _, size, _ in rows],
+            "payload_bytes": [size for _, size, _ in rows],
+            "app": True,
+            "again": False,
+        }
+    )
+    up = pl.DataFrame({"time_ns": [900 * _MS], "flags": [1]})
+    recorded = cast(Any, SimpleNamespace(transport="quic", down=down, up=up))
+    _, last, _ = guessed(recorded, Instant.exactly(50 * _MS))
+    assert (last.early_ns / _MS, last.at_ns / _MS, last.late_ns / _MS) == (72, 72.3, 165)

@@ -10,10 +10,12 @@ from typing import Any
 import polars as pl
 import pytest
 
+from quiclab.cli.decode import find_logs
 from quiclab.cli.main import main
 from quiclab.evidence.metrics import Unknown
 from quiclab.model.errors import ExitCode
 from quiclab.model.tables import TABLES
+from quiclab.why.account.one_recording import tables_of
 from quiclab.why.account.page_from_client import PageLoad, PagePart, page_load
 
 _PAGE = "https://a.test/"
@@ -177,3 +179,39 @@ def test_the_command_says_the_same_in_words_and_as_json(capsys: pytest.CaptureFi
     assert "The last of 2 objects to come was /s.js." in words
     assert main(["explain", "--page", str(har), "--stream", "0"]) == ExitCode.SPEC
     assert "--page is one load by itself" in capsys.readouterr().err
+
+
+def test_what_is_no_page_is_told_as_what_it_is() -> None:
+    """The account of a load is not that of one object."""
+    with pytest.raises(Unknown, match="no page but Script"):
+        page_load(_tables(_DOCUMENT, _SCRIPT, _IMAGE, events=_EVENTS), "/s.js")
+
+
+def test_other_answers_that_arrive_before_one_are_told() -> None:
+    """The last image was asked for at 155 and begins at 190: the other one came from 165 to 185."""
+    other = _request("o.png", 155, 165, 185, initiator=_PAGE + "s.js", resource_type="Image")
+    last = _request("i.png", 155, 190, 200, initiator=_PAGE + "s.js", resource_type="Image")
+    assert page_load(_tables(_DOCUMENT, _SCRIPT, other, last, events=_EVENTS)).beside_ms == 20
+    assert page_load(_tables(_DOCUMENT, _SCRIPT, _IMAGE, events=_EVENTS)).beside_ms == 0
+
+
+@pytest.mark.parametrize(("capture", "is_at_client"), [("h2", True), ("h2-at-server", False)])
+def test_a_capture_of_the_servers_end_gives_no_instants_of_the_browser(capture: str, *, is_at_client: bool) -> None:
+    """Requests and answers pass it at other times."""
+    recordings = Path(__file__).parents[2] / "cli" / "recordings"
+    tables = tables_of(find_logs([recordings / f"{capture}.pcapng.gz"], [], [], [recordings / "h2.keys"]))
+    seen = tables["http_requests"].row(0, named=True)
+    told = {name: seen[name] for name in ("url", "send_start_ns", "headers_ns", "last_byte_ns", "time_ns")}
+    document = _table("http_requests", told | {"source": "log", "queued_ns": told["send_start_ns"], "status": 200})
+    of_log = _tables()
+    both = {
+        **tables,
+        "sources": pl.concat([of_log["sources"], tables["sources"].select(of_log["sources"].columns)]),
+        "http_requests": pl.concat([document, tables["http_requests"].select(document.columns)]),
+        "page_events": of_log["page_events"],
+    }
+    if is_at_client:
+        assert page_load(both).captured
+    else:
+        with pytest.raises(Unknown, match="not taken at the browser's end"):
+            page_load(both)

@@ -13,7 +13,7 @@ from trial_records import record
 from quiclab.evidence.metrics import Evidence
 from quiclab.model.tables import TABLES
 from quiclab.why.account.one_end import Instant
-from quiclab.why.account.one_recording import _record_begun
+from quiclab.why.account.one_recording import _headers_begun
 from quiclab.why.account.request import answers_ns
 
 _MS = 1_000_000
@@ -63,7 +63,38 @@ def test_one_end_sees_the_same(starts: tuple[int, ...], begun: int) -> None:
     """At the client, which asked at 50."""
     at_ms = (40, 60, 61, 80)
     down = pl.DataFrame({"time_ns": [at * _MS for at in at_ms], "app": [at in starts for at in at_ms]})
-    recorded = cast(Any, SimpleNamespace(transport="tcp", down=down))
+    recorded = cast(Any, SimpleNamespace(transport="tcp", down=down, table=lambda name: _table(name, [])))
     asked = Instant.exactly(50 * _MS)
-    assert _record_begun(recorded, 80 * _MS, asked) == begun * _MS
-    assert _record_begun(recorded, None, asked) is None
+    assert _headers_begun(recorded, {"headers_ns": 80 * _MS}, asked) == begun * _MS
+    assert _headers_begun(recorded, {"headers_ns": None}, asked) is None
+
+
+def test_headers_in_the_middle_of_a_segment_are_found_by_their_frames() -> None:
+    """A browser's answers follow each other in one stream of bytes, so that no record need begin with a segment. The
+    second answer's headers are in the record that begins with the end of the first one's data."""
+    at_ms, numbers = (60, 70, 80, 90), (1, 1001, 2001, 3001)
+    down = pl.DataFrame(
+        {"time_ns": [at * _MS for at in at_ms], "app": [True, False, False, False], "number": numbers,
+         "payload_bytes": 1000}
+    )  # fmt: skip
+    tag = 17
+    records = [
+        {"direction": "down", "first_byte": 1, "length_bytes": 5 + 1500 + tag, "content_bytes": 1500},
+        {"direction": "down", "first_byte": 1523, "length_bytes": 5 + 2000 + tag, "content_bytes": 2000},
+    ]
+    frames = [
+        {"stream_id": 1, "frame_type": "headers", "length_bytes": 91},
+        {"stream_id": 1, "frame_type": "data", "length_bytes": 2291},
+        {"stream_id": 3, "frame_type": "headers", "length_bytes": 91},
+        {"stream_id": 3, "frame_type": "data", "length_bytes": 991},
+    ]
+    frames = [each | {"direction": "down", "http_version": "HTTP/2"} for each in frames]
+    tables = {
+        "tls_records": _table("tls_records", [each | {"content_type": "application_data"} for each in records]),
+        "http_frames": _table("http_frames", frames),
+    }
+    recorded = cast(Any, SimpleNamespace(transport="tcp", down=down, table=tables.__getitem__))
+    asked = Instant.exactly(50 * _MS)
+    for stream_id, begun in ((1, 60), (3, 80)):
+        told = {"headers_ns": 90 * _MS, "stream_id": stream_id}
+        assert _headers_begun(recorded, told, asked) == begun * _MS
