@@ -214,6 +214,8 @@ class DoctorDocument:
     """Findings on the machine, each with `state`, `detail` and `remedy`."""
     endpoints: tuple[Mapping[str, object], ...]
     """Every client, server and proxy, with `status`, `version`, `reason` and `install`."""
+    releases: tuple[Mapping[str, object], ...]
+    """Older releases that a spec can name by `version`, in the same form, in each of their roles."""
 
 
 @dataclass(frozen=True)
