@@ -22,6 +22,7 @@ from headlines_check import read_all
 from headlines_figure import marks, picture
 from headlines_page import page, picture_of
 from headlines_results import CELLS, ROOT
+from headlines_trials import trials_of
 
 from quiclab.cli.trouble import refused, tell
 from quiclab.model.errors import RAN, QuiclabError, SpecError
@@ -162,7 +163,11 @@ def keep(study: Path, results: Path, explained: dict[str, Any]) -> None:
         return
     results.mkdir(exist_ok=True)
     print(f"kept: results of {results.parent.name}")
-    (results / "claims.csv").write_bytes((data / "claims.csv").read_bytes())
+    for source, name in ((data / "claims.csv", "claims.csv"), (study / "spec.toml", "spec.toml")):
+        (results / name).write_bytes(source.read_bytes())
+    (results / "trials.csv").unlink(missing_ok=True)
+    if (trials := trials_of(study)) is not None:
+        trials.write_csv(results / "trials.csv")
     began = pl.read_parquet(study / "tables" / "trials.parquet", columns=["began_utc"])["began_utc"].drop_nulls()
     host = json.loads((study / "host.json").read_text()) | ({"measured": began.max()[:10]} if len(began) else {})
     if host.get(BESIDE):

@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 import enum
+import itertools
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from headlines_measured import Changed, changed
 
 from quiclab.evidence.metrics import METRICS
 from quiclab.spec.paper import read_paper
@@ -29,7 +31,10 @@ class Verdict(enum.StrEnum):
     """Outcome of a headline."""
 
     REPRODUCED = "reproduced"
+    PLANTED = "mechanism shown with a planted fault"
     IN_PART = "reproduced in part"
+    STANDS_IN = "depends on the server that stands in"
+    CAUSE_TAKEN = "differs, with its cause taken away"
     DIFFERS = "differs"
     UNDECIDED = "undecided"
     PARTLY_RUN = "partly run"
@@ -50,6 +55,17 @@ class Counterfactual:
     """The arm of the same blocks in which the cause is taken away."""
     claim: str = ""
     """Claim that is held against the cell again, where the substitute is no other arm."""
+    cause_of: str = ""
+    """Claim of the headline, as CELL:ID, whose difference is gone with the cause if the claim agrees here."""
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """A server in the place of the paper's, which is not to be had, with the claims that rest on it."""
+
+    server: str
+    claims: tuple[tuple[str, str], ...]
+    """(Cell, id of the claim)."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +81,13 @@ class Headline:
     not_run: str = ""
     """Reason why it has not been run yet, where that is known."""
     note: str = ""
+    but: str = ""
+    """Reason why it is not reproduced wholly although its claims agree."""
+    planted: bool = False
+    """True if the fault that it is about was put into the program that stands for the paper's."""
+    read_again: str = ""
+    """First result, of a claim that was read again, or of a cell that was set up again, after a first run."""
+    stands_in: tuple[StandIn, ...] = ()
     counterfactuals: tuple[Counterfactual, ...] = ()
 
 
@@ -77,6 +100,8 @@ class Paper:
     name: str
     title: str
     conditions: str
+    remark: str = ""
+    """Remark that is about several of its headlines."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +132,16 @@ class CellResults:
     are the paper's."""
     matters: float = 0.0
     """Smallest difference that matters to the cell's study, as a share."""
+    lacking: frozenset[str] = frozenset()
+    """Claims of which a workload or path that paper.toml names has not been measured."""
+    changed: Changed = Changed()
+    """Difference of the spec from the one that was measured."""
+    has_trials: bool = False
+    """True if the values of each trial are kept."""
+
+    def rows(self, claim: str, *, before: bool) -> list[dict[str, Any]]:
+        """Rows of a claim; those of arms, workloads and paths that have changed since only if `before` is true."""
+        return [row for row in self.claims.get(claim, ()) if before or not row.get("changed")]
 
 
 def read_headlines(file: Path = CELLS / "headlines.toml") -> Headlines:
@@ -116,12 +151,18 @@ def read_headlines(file: Path = CELLS / "headlines.toml") -> Headlines:
 
 
 def _headline(found: dict[str, Any]) -> Headline:
-    claims = tuple((cell, claim) for cell, _, claim in (each.partition(":") for each in found.pop("claims", ())))
+    claims = _claims(found.pop("claims", ()))
+    stands_in = tuple(StandIn(each["server"], _claims(each["claims"])) for each in found.pop("stands_in", ()))
     counterfactuals = tuple(
         Counterfactual(**{f"{key}_" if key == "with" else key: each[key] for key in each})
         for each in found.pop("counterfactual", ())
     )
-    return Headline(**found, claims=claims, counterfactuals=counterfactuals)
+    return Headline(**found, claims=claims, stands_in=stands_in, counterfactuals=counterfactuals)
+
+
+def _claims(names: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """(Cell, id) of claims that are named CELL:ID."""
+    return tuple((cell, claim) for cell, _, claim in (each.partition(":") for each in names))
 
 
 def read_results(cell: str, folder: Path = CELLS) -> CellResults:
@@ -133,9 +174,15 @@ def read_results(cell: str, folder: Path = CELLS) -> CellResults:
     known = {each["id"]: each["why"] for each in declared}
     claims: dict[str, list[dict[str, Any]]] = {}
     rows = pl.read_csv(results / "claims.csv", infer_schema=False).with_columns(pl.col(_NUMBERS).cast(pl.Float64))
+    since = changed(results / "spec.toml", folder / cell / "spec.toml")
     for row in rows.iter_rows(named=True):
-        # What keeps a claim from being quite the paper's may have been put better since the run.
-        claims.setdefault(row["claim"], []).append(row | {"known_before": known.get(row["claim"], row["known_before"])})
+        arms = [arm for name in ("first_arm", "second_arm") for arm in (row[name] or "").split(" / ")]
+        claims.setdefault(row["claim"], []).append(
+            row
+            | {"changed": since.since(row["workload"] or "", row["path"] or "", arms)}
+            # What keeps a claim from being quite the paper's may have been put better since the run.
+            | {"known_before": known.get(row["claim"], row["known_before"])}
+        )
     tables = {
         name: pl.read_csv(results / f"{name}.csv") if (results / f"{name}.csv").exists() else pl.DataFrame()
         for name in ("differences", "causes", "accounts")
@@ -143,26 +190,18 @@ def read_results(cell: str, folder: Path = CELLS) -> CellResults:
     expected = {each["id"]: each["expected"] for each in declared if each["expected"]}
     host = json.loads((results / "host.json").read_text())
     matters = read_study(folder / cell / "spec.toml").matters.value
-    return CellResults(claims, **tables, host=host, expected=expected, matters=matters)
+    measured = {name: {(row["workload"], row["path"]) for row in rows} for name, rows in claims.items()}
+    asked = {each["id"]: set(itertools.product(each["workloads"], each["paths"])) for each in declared}
+    return CellResults(
+        claims, **tables, host=host, expected=expected, matters=matters, changed=since,
+        lacking=frozenset(name for name, cells in asked.items() if cells - measured.get(name, set())),
+        has_trials=(results / "trials.csv").exists(),
+    )  # fmt: skip
 
 
-def rows_of(headline: Headline, results: Mapping[str, CellResults]) -> list[tuple[str, dict[str, Any]]]:
-    """(Cell, row of claims.csv) for all claims of a headline, in order."""
-    return [(cell, row) for cell, claim in headline.claims for row in results[cell].claims.get(claim, ())]
-
-
-def verdict_of(headline: Headline, results: Mapping[str, CellResults]) -> Verdict:
-    """One verdict from those of all claims in all of their cells: a single one that differs decides."""
-    if headline.not_testable:
-        return Verdict.NOT_TESTABLE
-    missing = [cell for cell, claim in headline.claims if claim not in results[cell].claims]
-    verdicts = [row["verdict"] for _, row in rows_of(headline, results)]
-    if not verdicts:
-        return Verdict.NOT_RUN
-    if "differs" in verdicts:
-        return Verdict.DIFFERS
-    if missing:
-        return Verdict.PARTLY_RUN
-    if all(each == "agrees" for each in verdicts):
-        return Verdict.REPRODUCED
-    return Verdict.IN_PART if "agrees" in verdicts else Verdict.UNDECIDED
+def rows_of(
+    headline: Headline | StandIn, results: Mapping[str, CellResults], *, before: bool = True
+) -> list[tuple[str, dict[str, Any]]]:
+    """(Cell, row of claims.csv) for all claims of a headline or of a server, in order; those that were measured before
+    their spec changed only if `before` is true."""
+    return [(cell, row) for cell, claim in headline.claims for row in results[cell].rows(claim, before=before)]
