@@ -38,8 +38,9 @@ is what `quiclab explain` read from the logs: indicated, and not proven.
 
 Values of each trial are kept of {with_trials} of the {measured} cells that were measured (`results/trials.csv`;
 earlier runs kept none). `experiments/headlines/recompute.py CELL` computes numbers, tests and verdicts of a cell's
-claims from them by numpy and scipy alone, and says where they are not those of this page. What was measured over a path
-that is another one in the spec now, "before its spec changed", is shown and counts for no verdict.
+claims from them by textbook statistics, numpy and scipy alone, and says where this page has others or is surer. What
+was measured over a path that is another one in the spec now, "before its spec changed", is shown and counts for no
+verdict.
 {machines}
 """
 _DIRECTIONS = frozenset({"lower", "higher", "same", "not lower", "not higher"})

@@ -133,8 +133,8 @@ class CellResults:
     matters: float = 0.0
     """Smallest difference that matters to the cell's study, as a share."""
     lacking: frozenset[str] = frozenset()
-    """Claims of which a workload or path that paper.toml names has not been measured."""
-    changed: Changed = Changed()
+    """Claims that lack a workload or path which paper.toml names: it has not been measured."""
+    changed: Changed = field(default_factory=Changed)
     """Difference of the spec from the one that was measured."""
     has_trials: bool = False
     """True if the values of each trial are kept."""

@@ -15,8 +15,8 @@ MEANINGS = {
     "what such a fault does, and not that the paper's program had it",
     Verdict.IN_PART: "some claims agree, the others are undecided or cannot be tested; or all agree, and do not carry "
     "all that the paper says, for the reason given",
-    Verdict.STANDS_IN: "the paper's server is not to be had, and those that stand in for it do not come out alike, or "
-    "have not all been run; each is shown",
+    Verdict.STANDS_IN: "the paper's server is not to be had as it was, and those that stand in for it do not all agree "
+    "with the paper, nor all differ, or have not all been run; each is shown",
     Verdict.CAUSE_TAKEN: "a claim is contradicted, and agrees where what is said to be the cause of that is taken away",
     Verdict.DIFFERS: "a claim is contradicted: the difference is the other way, or the number outside its margin",
     Verdict.UNDECIDED: "what was measured neither confirms nor contradicts it",
@@ -45,10 +45,16 @@ def verdict_of(headline: Headline, results: Mapping[str, CellResults], *, before
 
 
 def servers_disagree(headline: Headline, results: Mapping[str, CellResults], *, before: bool = False) -> bool:
-    """True if the claims of the servers that stand in do not have the same verdicts; one that has not been run has
-    none."""
-    outcomes = {frozenset(verdicts(each, results, before=before)) for each in headline.stands_in}
-    return len(outcomes) > 1
+    """True if the paper's result is contradicted by one of the servers that stand in, or agrees with one, and not with
+    all of them; one that has not been run has no outcome."""
+    return len({_outcome(verdicts(each, results, before=before)) for each in headline.stands_in}) > 1
+
+
+def _outcome(found: list[str]) -> str:
+    """Outcome of a server by the verdicts of its claims: one that differs decides; empty where it has not been run."""
+    if DIFFERS in found:
+        return DIFFERS
+    return AGREES if set(found) == {AGREES} else "undecided here" if found else ""
 
 
 def verdicts(claims: Headline | StandIn, results: Mapping[str, CellResults], *, before: bool = False) -> list[str]:

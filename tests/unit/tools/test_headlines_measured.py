@@ -52,7 +52,7 @@ def test_a_draw_by_super_packets_is_told_in_words(tmp_path: pathlib.Path) -> Non
 
 
 def test_rows_of_another_path_are_marked(tmp_path: pathlib.Path) -> None:
-    """Where a path of the spec changes after a run, its rows say so, and those of others do not."""
+    """Rows of a path that changes in the spec after a run say so, and those of others do not."""
     folder = pathlib.Path(shutil.copytree(CELLS, tmp_path / "headlines"))
     spec = folder / "kak-cellular" / "spec.toml"
     spec.write_text(spec.read_text().replace(LTE, LTE + 'loss = "1 %"\n'))
@@ -63,7 +63,7 @@ def test_rows_of_another_path_are_marked(tmp_path: pathlib.Path) -> None:
 
 
 def test_a_claim_over_a_path_that_was_not_there_is_lacking(tmp_path: pathlib.Path) -> None:
-    """It is no lost row: nothing of it has been measured yet."""
+    """An added path is no lost row: nothing has been measured over it yet."""
     folder = pathlib.Path(shutil.copytree(CELLS, tmp_path / "headlines"))
     cell = folder / "kak-cellular"
     spec, paper = cell / "spec.toml", cell / "paper.toml"

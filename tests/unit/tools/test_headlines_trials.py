@@ -12,7 +12,7 @@ from synthetic_study import write_study
 
 
 def test_every_trial_of_a_claim_has_a_row(tmp_path: pathlib.Path) -> None:
-    """Those of the map's metric in all of its cells, and those of other metrics in the cells of their claims alone."""
+    """Trials of the map's metric in all of its cells, and of other metrics in the cells of their claims alone."""
     claims = (
         direction("lower", id="a"),
         number("60 ms", 50.0, 70.0, "ms", id="b", metric="ttfb_ms", arms=["h3"]),
@@ -43,7 +43,7 @@ def test_how_a_trial_ended_is_told_where_it_has_no_value(tmp_path: pathlib.Path)
 
 
 def test_what_the_machine_may_have_added_is_kept(tmp_path: pathlib.Path) -> None:
-    """Of a time the least that it may be; the value is the most."""
+    """A time has the least that it may be; the value is the most."""
     study = write_study(tmp_path, replace(CLEAR, disturbed={"h2": 1.0}, blocks=9))
     found = trials_of(write_paper(study, direction("lower")))
     assert found is not None
@@ -54,7 +54,7 @@ def test_what_the_machine_may_have_added_is_kept(tmp_path: pathlib.Path) -> None
 
 
 def test_values_are_whole_and_no_longer_than_that(tmp_path: pathlib.Path) -> None:
-    """What is read back is what was measured."""
+    """Values are read back as they were measured."""
     found = trials_of(write_paper(write_study(tmp_path / "study", CLEAR), direction("lower")))
     assert found is not None
     found.write_csv(tmp_path / "trials.csv")

@@ -36,12 +36,12 @@ def _page(headline: Headline, results: dict[str, CellResults]) -> str:
 
 
 def test_each_verdict_has_its_meaning() -> None:
-    """On the page each is counted with it."""
+    """The page counts each beside it."""
     assert list(MEANINGS) == list(Verdict)
 
 
 def test_a_planted_fault_is_no_reproduction() -> None:
-    """What contradicts it is still a difference."""
+    """A claim that contradicts it is still a difference."""
     planted = replace(HEADLINE, planted=True)
     assert verdict_of(planted, _results(cell=["agrees"])) is Verdict.PLANTED
     assert verdict_of(planted, _results(cell=["differs"])) is Verdict.DIFFERS
@@ -49,7 +49,7 @@ def test_a_planted_fault_is_no_reproduction() -> None:
 
 
 def test_what_the_claims_do_not_carry_lowers_the_verdict() -> None:
-    """It is told beside it, and betters nothing."""
+    """The reason stands beside the verdict, and betters nothing."""
     lowered = replace(HEADLINE, but="one server carries it")
     assert verdict_of(lowered, _results(cell=["agrees"])) is Verdict.IN_PART
     assert verdict_of(lowered, _results(cell=["differs"])) is Verdict.DIFFERS
@@ -61,7 +61,7 @@ def test_what_the_claims_do_not_carry_lowers_the_verdict() -> None:
     [
         (["agrees"], ["differs"], Verdict.STANDS_IN, "1 of 2 stand-ins agree: A 1 of 1 claim; B 0 of 1 claim"),
         (["differs"], ["agrees"], Verdict.STANDS_IN, "1 of 2 stand-ins agree: A 0 of 1 claim; B 1 of 1 claim"),
-        (["agrees", "differs"], ["differs"], Verdict.STANDS_IN, "0 of 2 stand-ins agree: A 1 of 2 claims; B 0 of 1"),
+        (["agrees", "differs"], ["differs"], Verdict.DIFFERS, "0 of 2 stand-ins agree: A 1 of 2 claims; B 0 of 1"),
         (["agrees"], [], Verdict.STANDS_IN, "1 of 2 stand-ins agree: A 1 of 1 claim; B not run yet"),
         (["differs"], ["differs"], Verdict.DIFFERS, "0 of 2 stand-ins agree"),
         (["agrees"], ["agrees"], Verdict.REPRODUCED, "2 of 2 stand-ins agree"),
@@ -84,7 +84,7 @@ def test_servers_that_disagree_decide_nothing(
     [(["agrees"], Verdict.CAUSE_TAKEN), (["agrees", "undecided here"], Verdict.DIFFERS), ([], Verdict.DIFFERS)],
 )
 def test_a_cause_is_taken_away_where_the_claim_then_agrees(again: list[str], expected: Verdict) -> None:
-    """In every cell of it; a counterfactual that is not said to be about a claim takes nothing away."""
+    """The claim agrees in all of its cells; a counterfactual that names no claim as its own takes nothing away."""
     mended = Counterfactual("other", "a longer queue", claim="c", cause_of="cell:c")
     results = _results(cell=["differs"], other=again)
     assert verdict_of(replace(HEADLINE, counterfactuals=(mended,)), results) is expected
@@ -93,7 +93,7 @@ def test_a_cause_is_taken_away_where_the_claim_then_agrees(again: list[str], exp
 
 
 def test_what_was_measured_before_a_change_counts_for_nothing() -> None:
-    """It is shown as that, with what it came to; a part of a headline that has not changed leaves it partly run."""
+    """Results are shown with their verdict then; a headline is partly run if some rows have not changed."""
     change = "`loss_by` was index, each packet by itself, is super-packet"
     before = {"cell": CellResults({"c": [_row("differs", changed=change)]}, host=HOST)}
     assert verdict_of(HEADLINE, before) is Verdict.NOT_RUN
@@ -107,13 +107,13 @@ def test_what_was_measured_before_a_change_counts_for_nothing() -> None:
 
 
 def test_a_path_that_was_added_leaves_a_headline_partly_run() -> None:
-    """Its rows are not there yet."""
+    """Rows of the path are not there yet."""
     results = {"cell": CellResults({"c": [_row("agrees")]}, lacking=frozenset({"c"}))}
     assert verdict_of(HEADLINE, results) is Verdict.PARTLY_RUN
 
 
 def test_a_first_result_has_a_column() -> None:
-    """Of a paper of which nothing was read again there is none."""
+    """A paper has no such column where nothing was read again."""
     results = _results(cell=["agrees"])
     assert "read or set up again" not in _page(HEADLINE, results)
     text = _page(replace(HEADLINE, read_again="held against 2 %: differs"), results)
@@ -122,11 +122,11 @@ def test_a_first_result_has_a_column() -> None:
 
 
 def test_no_row_says_what_its_verdict_denies() -> None:
-    """As far as a machine can check: of all headlines, as they are measured now and as they were before."""
+    """A machine checks it for all headlines, as they are measured now and as they were before."""
     headlines, results = read_all()
     names = {spec.parent.name for spec in (*CELLS.glob("*/spec.toml"), *CELLS.parent.glob("*/spec.toml"))}
     names |= set(
-        re.findall(r'^name = "([^"]+)"', "".join(spec.read_text() for spec in CELLS.glob("*/spec.toml")), re.M)
+        re.findall(r'^name = "([^"]+)"', "".join(spec.read_text() for spec in CELLS.glob("*/spec.toml")), re.MULTILINE)
     )
     for each in headlines.headlines:
         told = f"{each.note} {each.but} {each.not_run} {' '.join(again.what for again in each.counterfactuals)}"
