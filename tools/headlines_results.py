@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import enum
 import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,12 +13,18 @@ from typing import Any
 import polars as pl
 
 from quiclab.evidence.metrics import METRICS
+from quiclab.spec.headlines import HEADLINES as CELLS
+from quiclab.spec.headlines import Counterfactual, Headline, Headlines, Paper, read_headlines
 from quiclab.spec.paper import read_paper
 from quiclab.spec.paper_json import paper_json
 from quiclab.spec.read import read_study
 
+__all__ = [
+    "BETTER", "CELLS", "ROOT", "CellResults", "Counterfactual", "Headline", "Headlines", "Paper", "Verdict",
+    "read_headlines", "read_results", "rows_of", "verdict_of",
+]  # fmt: skip
+
 ROOT = Path(__file__).resolve().parent.parent
-CELLS = ROOT / "experiments" / "headlines"
 BETTER = {metric.name: metric.better for metric in METRICS}
 """Metric → which is better, `lower` or `higher`."""
 _NUMBERS = ("ours", "low", "high", "p", "adjusted_p", "n")
@@ -38,60 +43,6 @@ class Verdict(enum.StrEnum):
 
 
 @dataclass(frozen=True)
-class Counterfactual:
-    """A cell in which what is said to be the cause is not there: in another arm of it, or in all of it."""
-
-    cell: str
-    what: str
-    """Substitute for the cause."""
-    without: str = ""
-    """The arm as the paper has it."""
-    with_: str = ""
-    """The arm of the same blocks in which the cause is taken away."""
-    claim: str = ""
-    """Claim that is held against the cell again, where the substitute is no other arm."""
-
-
-@dataclass(frozen=True)
-class Headline:
-    """One result that a paper is known for."""
-
-    id: str
-    where: str
-    text: str
-    claims: tuple[tuple[str, str], ...] = ()
-    """(Cell, id of the claim)."""
-    not_testable: str = ""
-    not_run: str = ""
-    """Reason why it has not been run yet, where that is known."""
-    note: str = ""
-    counterfactuals: tuple[Counterfactual, ...] = ()
-
-
-@dataclass(frozen=True)
-class Paper:
-    """A paper, with the conditions of its measurements."""
-
-    key: str
-    """Letter with which the ids of its headlines begin."""
-    name: str
-    title: str
-    conditions: str
-
-
-@dataclass(frozen=True)
-class Headlines:
-    """All of headlines.toml."""
-
-    papers: tuple[Paper, ...]
-    headlines: tuple[Headline, ...]
-
-    def for_paper(self, paper: Paper) -> list[Headline]:
-        """Headlines of one paper, in order."""
-        return [each for each in self.headlines if each.id.startswith(paper.key)]
-
-
-@dataclass(frozen=True)
 class CellResults:
     """Results that are kept of one cell; empty where it has not been run."""
 
@@ -107,21 +58,6 @@ class CellResults:
     are the paper's."""
     matters: float = 0.0
     """Smallest difference that matters to the cell's study, as a share."""
-
-
-def read_headlines(file: Path = CELLS / "headlines.toml") -> Headlines:
-    """Read headlines.toml."""
-    found = tomllib.loads(file.read_text(encoding="utf-8"))
-    return Headlines(tuple(Paper(**each) for each in found["paper"]), tuple(map(_headline, found["headline"])))
-
-
-def _headline(found: dict[str, Any]) -> Headline:
-    claims = tuple((cell, claim) for cell, _, claim in (each.partition(":") for each in found.pop("claims", ())))
-    counterfactuals = tuple(
-        Counterfactual(**{f"{key}_" if key == "with" else key: each[key] for key in each})
-        for each in found.pop("counterfactual", ())
-    )
-    return Headline(**found, claims=claims, counterfactuals=counterfactuals)
 
 
 def read_results(cell: str, folder: Path = CELLS) -> CellResults:
