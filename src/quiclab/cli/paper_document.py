@@ -27,7 +27,7 @@ class PlannedSize:
 
 @dataclass(frozen=True)
 class StudyEntry:
-    """A study: a study that holds results of a paper."""
+    """A study that results of a paper are held against."""
 
     spec: str
     """File of its spec at the paper's size."""
@@ -144,7 +144,7 @@ class StudyResult:
     study: str
     """Name of the study."""
     directory: str
-    """Directory of its study."""
+    """Directory of the study."""
     report: str
     """File of the report, which has the claims as well."""
     exit_code: int
@@ -170,7 +170,7 @@ class HeadlineResult:
     claims: tuple[ClaimResult, ...]
     """Claims of the studies that ran."""
     not_run: tuple[str, ...]
-    """Cells of it that were not run."""
+    """Studies of it that were not run."""
     not_testable: str
     """Reason why no study can be held against it; empty where one can."""
     note: str
@@ -194,7 +194,7 @@ class PaperDocument:
     results: tuple[HeadlineResult, ...]
     """Results that were asked for."""
     studies: tuple[StudyResult, ...]
-    """Cells that ran."""
+    """Studies that ran."""
     go_on: str
     """Command that runs what is left."""
 
