@@ -21,12 +21,7 @@ def read_all(folder: Path = CELLS, without: Collection[str] = ()) -> tuple[Headl
     """Read headlines.toml and the results of every cell but those in `without`, which are to be made anew. Raise
     SpecError, which names the file, where one cannot be read or they do not fit each other."""
     file = folder / "headlines.toml"
-    try:
-        headlines = read_headlines(file)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise SpecError(
-            f"{file} cannot be read: {_error_line(error)}", hint="mend it, or restore it with git"
-        ) from error
+    headlines = read_headlines(file)
     declared = {
         spec.parent.name: {
             claim.id: set(itertools.product(claim.workloads, claim.paths))

@@ -6,8 +6,7 @@ from __future__ import annotations
 import enum
 import itertools
 import json
-import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,18 @@ import polars as pl
 from headlines_measured import Changed, changed
 
 from quiclab.evidence.metrics import METRICS
+from quiclab.spec.headlines import HEADLINES as CELLS
+from quiclab.spec.headlines import Counterfactual, Headline, Headlines, Paper, StandIn, read_headlines
 from quiclab.spec.paper import read_paper
 from quiclab.spec.paper_json import paper_json
 from quiclab.spec.read import read_study
 
+__all__ = [
+    "BETTER", "CELLS", "ROOT", "CellResults", "Counterfactual", "Headline", "Headlines", "Paper", "StandIn",
+    "Verdict", "read_headlines", "read_results", "rows_of",
+]  # fmt: skip
+
 ROOT = Path(__file__).resolve().parent.parent
-CELLS = ROOT / "experiments" / "headlines"
 BETTER = {metric.name: metric.better for metric in METRICS}
 """Metric → which is better, `lower` or `higher`."""
 _NUMBERS = ("ours", "low", "high", "p", "adjusted_p", "n")
@@ -40,80 +45,6 @@ class Verdict(enum.StrEnum):
     PARTLY_RUN = "partly run"
     NOT_RUN = "not run yet"
     NOT_TESTABLE = "not testable here"
-
-
-@dataclass(frozen=True)
-class Counterfactual:
-    """A cell in which what is said to be the cause is not there: in another arm of it, or in all of it."""
-
-    cell: str
-    what: str
-    """Substitute for the cause."""
-    without: str = ""
-    """The arm as the paper has it."""
-    with_: str = ""
-    """The arm of the same blocks in which the cause is taken away."""
-    claim: str = ""
-    """Claim that is held against the cell again, where the substitute is no other arm."""
-    cause_of: str = ""
-    """Claim of the headline, as CELL:ID, whose difference is gone with the cause if the claim agrees here."""
-
-
-@dataclass(frozen=True)
-class StandIn:
-    """A server in the place of the paper's, which is not to be had, with the claims that rest on it."""
-
-    server: str
-    claims: tuple[tuple[str, str], ...]
-    """(Cell, id of the claim)."""
-
-
-@dataclass(frozen=True)
-class Headline:
-    """One result that a paper is known for."""
-
-    id: str
-    where: str
-    text: str
-    claims: tuple[tuple[str, str], ...] = ()
-    """(Cell, id of the claim)."""
-    not_testable: str = ""
-    not_run: str = ""
-    """Reason why it has not been run yet, where that is known."""
-    note: str = ""
-    but: str = ""
-    """Reason why it is not reproduced wholly although its claims agree."""
-    planted: bool = False
-    """True if the fault that it is about was put into the program that stands for the paper's."""
-    read_again: str = ""
-    """First result, of a claim that was read again, or of a cell that was set up again, after a first run."""
-    stands_in: tuple[StandIn, ...] = ()
-    counterfactuals: tuple[Counterfactual, ...] = ()
-
-
-@dataclass(frozen=True)
-class Paper:
-    """A paper, with the conditions of its measurements."""
-
-    key: str
-    """Letter with which the ids of its headlines begin."""
-    name: str
-    title: str
-    conditions: str
-    remark: str = ""
-    """Remark that is about several of its headlines."""
-
-
-@dataclass(frozen=True)
-class Headlines:
-    """All of headlines.toml."""
-
-    papers: tuple[Paper, ...]
-    headlines: tuple[Headline, ...]
-
-    def for_paper(self, paper: Paper) -> list[Headline]:
-        """Headlines of one paper, in order."""
-        return [each for each in self.headlines if each.id.startswith(paper.key)]
 
 
 @dataclass(frozen=True)
@@ -142,27 +73,6 @@ class CellResults:
     def rows(self, claim: str, *, before: bool) -> list[dict[str, Any]]:
         """Rows of a claim; those of arms, workloads and paths that have changed since only if `before` is true."""
         return [row for row in self.claims.get(claim, ()) if before or not row.get("changed")]
-
-
-def read_headlines(file: Path = CELLS / "headlines.toml") -> Headlines:
-    """Read headlines.toml."""
-    found = tomllib.loads(file.read_text(encoding="utf-8"))
-    return Headlines(tuple(Paper(**each) for each in found["paper"]), tuple(map(_headline, found["headline"])))
-
-
-def _headline(found: dict[str, Any]) -> Headline:
-    claims = _claims(found.pop("claims", ()))
-    stands_in = tuple(StandIn(each["server"], _claims(each["claims"])) for each in found.pop("stands_in", ()))
-    counterfactuals = tuple(
-        Counterfactual(**{f"{key}_" if key == "with" else key: each[key] for key in each})
-        for each in found.pop("counterfactual", ())
-    )
-    return Headline(**found, claims=claims, stands_in=stands_in, counterfactuals=counterfactuals)
-
-
-def _claims(names: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """(Cell, id) of claims that are named CELL:ID."""
-    return tuple((cell, claim) for cell, _, claim in (each.partition(":") for each in names))
 
 
 def read_results(cell: str, folder: Path = CELLS) -> CellResults:

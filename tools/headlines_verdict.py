@@ -32,7 +32,7 @@ def verdict_of(headline: Headline, results: Mapping[str, CellResults], *, before
     is true."""
     if headline.not_testable:
         return Verdict.NOT_TESTABLE
-    found = _of_claims(headline, results, before=before)
+    found = _claims_verdict(headline, results, before=before)
     if found is Verdict.NOT_RUN:
         return found
     if servers_disagree(headline, results, before=before):
@@ -62,7 +62,7 @@ def verdicts(claims: Headline | StandIn, results: Mapping[str, CellResults], *, 
     return [str(row["verdict"]) for _, row in rows_of(claims, results, before=before)]
 
 
-def _of_claims(headline: Headline, results: Mapping[str, CellResults], *, before: bool) -> Verdict:
+def _claims_verdict(headline: Headline, results: Mapping[str, CellResults], *, before: bool) -> Verdict:
     found = verdicts(headline, results, before=before)
     if not found:
         return Verdict.NOT_RUN
