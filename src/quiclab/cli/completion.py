@@ -138,7 +138,7 @@ def _results(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
     from quiclab.spec.headlines import read_headlines
 
     try:
-        headlines = choose(read_headlines(), parsed_args.paper).headlines
+        headlines = choose(read_headlines(), parsed_args.paper or "").headlines  # none is named before its own Tab
     except SpecError:
         return []
     return [word for each in headlines for word in (each.id, *(place.label for place in paper_places(each.where)))]
