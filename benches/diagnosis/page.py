@@ -263,5 +263,5 @@ _LIMITS = """\
 
 The twin's records are exact, and its processors never busy. It has one object on one connection, no proxy, no change of
 address, no AQM, no stream limit and no HyStart of its own: causes there are not planted here. All losses of a
-case are independent. In real programs the effect is measured, with the error of ten pairs; few of them were run.
+case are independent. In real programs the effect is measured, with the error of ten pairs.
 """

@@ -71,10 +71,11 @@ def confirmed(tests: Sequence[Tested], results: Sequence[Result]) -> str:
 _REAL = """\
 ## Real programs
 
-Causes planted by a setting of quinn, quiche, nginx or Linux's TCP, in one of two arms that are else the same, 10 pairs
-over 20 Mbit/s and 60 ms, or over 6 Mbit/s and 120 ms (`-slow`); `benches/diagnosis/real.py` has all of them. The
-effect is the mean difference of the pairs' times; of two causes each has its own, beside an arm that has the other one
-alone. It counts from 5 % of the time and three standard errors on; what stays below is not scored.
+Causes planted by a setting of a program (quinn, quiche, ngtcp2, quic-go, nginx, Caddy, HAProxy) or of Linux's TCP, in
+one of two arms that are else the same, 10 pairs over 20 Mbit/s and 60 ms, or over 6 Mbit/s and 120 ms (`-slow`);
+`benches/diagnosis/real.py` has all of them. The effect is the mean difference of the pairs' times; of two causes each
+has its own, beside an arm that has the other one alone. It counts from 5 % of the time and three standard errors on;
+what stays below is not scored.
 """
 
 

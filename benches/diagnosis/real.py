@@ -191,7 +191,7 @@ def _cases() -> tuple[Real, ...]:
              {"name": "quinn", "congestion_control": "bbr", "initial_window": 32},
              ("server", "name", "quinn-faulty-rtt-sample"), "quinn", path={"rate": "4 Mbit/s", "delay": "57.5 ms"},
              size="1 MB"),
-        _tcp("envoy-stream-credit", "stream credit", ("proxy", "stream_window", "64 KB"), "4 MB",
+        _tcp("envoy-stream-credit", "stream credit", ("proxy", "stream_window", "64 KiB"), "4 MB",
              proxy={"name": "envoy"}, objects={"direction": "upload"}),
         _tcp("haproxy-stream-credit", "stream credit", ("proxy", "stream_window", "64 KB"), "4 MB",
              proxy={"name": "haproxy"}, objects={"direction": "upload"}),

@@ -36,10 +36,10 @@ pub struct ServerJob {
     pub trickle: Option<Trickle>,
     /// A fault on purpose: the congestion controller believes this round trip (`false_sample.rs`).
     pub false_rtt_sample_ns: Option<u64>,
-    /// A fault on purpose: each loss reduces the congestion window (`every_loss.rs`).
+    /// A fault on purpose: each loss reduces the congestion window (`faulty_reductions.rs`).
     #[serde(default)]
     pub every_loss_reduces: bool,
-    /// A fault on purpose: each reduction of the congestion window is applied twice (`twice_reduced.rs`).
+    /// A fault on purpose: each reduction of the congestion window is applied twice (`faulty_reductions.rs`).
     #[serde(default)]
     pub reduces_twice: bool,
     /// A fault on purpose: timers expire at whole multiples of this alone (`coarse_timers.rs`).

@@ -7,8 +7,8 @@
 mod client;
 mod coarse_timers;
 mod congestion;
-mod every_loss;
 mod false_sample;
+mod faulty_reductions;
 mod job;
 mod knobs;
 mod qlog;
@@ -18,7 +18,6 @@ mod server;
 mod socket;
 mod tls;
 mod transport;
-mod twice_reduced;
 mod unmarked;
 
 use std::process::ExitCode;

@@ -7,9 +7,10 @@ use quinn::{AckFrequencyConfig, TransportConfig, VarInt};
 use quinn_proto::RttEstimator;
 use stack_common::job::Scheduler;
 
+use crate::faulty_reductions::{faulty, Fault};
 use crate::knobs::{CongestionControl, Knobs, FIRST_PAYLOAD};
 use crate::qlog::{Events, Log};
-use crate::{congestion, every_loss, false_sample, reasons, twice_reduced};
+use crate::{congestion, false_sample, reasons};
 
 /// quinn's own choice, named because a report must name it.
 const DEFAULT_CONGESTION_CONTROL: CongestionControl = CongestionControl::Cubic;
@@ -53,20 +54,18 @@ fn sending(config: &mut TransportConfig, knobs: &Knobs, events: Option<Events>, 
         initial_window,
         knobs.max_window_bytes,
     );
-    let factory = match faults.false_sample {
+    let mut factory = match faults.false_sample {
         Some(sample) => false_sample::misled(factory, sample),
         None => factory,
     };
-    let factory = if faults.every_loss_reduces {
-        every_loss::counted(factory)
-    } else {
-        factory
-    };
-    let factory = if faults.reduces_twice {
-        twice_reduced::twice(factory)
-    } else {
-        factory
-    };
+    for (fault, asked) in [
+        (Fault::EveryLoss, faults.every_loss_reduces),
+        (Fault::Twice, faults.reduces_twice),
+    ] {
+        if asked {
+            factory = faulty(factory, fault);
+        }
+    }
     config.congestion_controller_factory(match events {
         Some(events) => reasons::told(factory, events),
         None => factory,

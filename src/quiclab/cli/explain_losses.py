@@ -56,6 +56,8 @@ class LossesEntry:
     """Bucket that explains most of them; null where none does."""
     unknown_why: str
     """Reason why some have no kind; empty where all have one."""
+    lacking: int
+    """Packets that came though the sender's capture lacks them: as many of the other direction may be no losses."""
 
 
 @dataclass(frozen=True)
@@ -151,4 +153,5 @@ def _entry(crossed: Crossed, losses: Losses) -> LossesEntry:
             bucket.contrary,
         ),
         losses.unknown_why,
+        crossed.lacking,
     )

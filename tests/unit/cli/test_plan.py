@@ -188,7 +188,7 @@ def test_losses_that_are_chosen_are_named(capsys: pytest.CaptureFixture[str], tm
 
 
 def test_a_path_as_netem_has_it_is_told(capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> None:
-    """At one rate of loss a sender whose packets are joined meets fewer events than one that sends each alone."""
+    """A sender whose packets are joined meets fewer events, at one rate of loss, than one that sends each alone."""
     text = run(capsys, written(tmp_path, with_path('loss = "1 %"\nloss_by = "super-packet"')))
     assert "as netem has it: fewer loss events for TCP" in " ".join(text.split())
 

@@ -14,6 +14,7 @@ from quiclab.compare.model import Conclusion, StudyAnalysis
 from quiclab.compare.statistics import smallest_p
 from quiclab.compare.study import Study
 from quiclab.model import number_text
+from quiclab.model.cause import Why
 from quiclab.report.words import together
 from quiclab.report.words.account import interval_of, longer, other_time_note, single_look_note, time_text
 from quiclab.report.words.confirmation import in_a_line
@@ -238,7 +239,7 @@ def _without(verdict: Verdict, explanation: Explanation) -> str:
     if effect is None or (effect.next_why is None and effect.gone.low_ms <= took_ms <= effect.gone.high_ms):
         return ""
     told = f" {_absent(verdict)} {arm} would take {_range_text(effect.gone)} less, by its records"
-    if effect.next_why is None:
+    if effect.next_why is None or effect.next_why is Why.LABORATORY:  # a little lateness of the laboratory is no limit
         return f"{told}."
     following = effect.next.title if effect.next is not None else effect.next_why.heading
     both = effect.gone_of_both

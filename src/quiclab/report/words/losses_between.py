@@ -57,11 +57,17 @@ def kinds_table(found: Sequence[tuple[Crossed, Losses]]) -> Table:
 
 
 def details(crossed: Crossed, losses: Losses) -> list[str]:
-    """Say what bucket explains the losses of one direction, and why some have no kind."""
+    """Say what bucket explains the losses of one direction, why some have no kind, and what a capture lacks."""
     way = _WAYS[crossed.direction]
     told = [f"{way}: {_explained(losses.bucket)}"] if losses.bucket is not None else []
     if losses.number(None):
         told.append(f"{way}: {number_text.count(losses.number(None))} unknown, as {losses.unknown_why}.")
+    if crossed.lacking:
+        lacking = number_text.counted(crossed.lacking, "packet")
+        told.append(
+            f"{way}: {lacking} arrived that the sender's capture lacks, so it has holes: some packets told as lost the "
+            "other way may have arrived."
+        )
     return told
 
 

@@ -4,6 +4,8 @@ suffice for."""
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,11 +27,12 @@ from quiclab.spec.two_builds import Build
 from quiclab.store.layout import StudyDir
 from quiclab.study.confirm.plan import cell_of
 from quiclab.study.confirm.variants import Cell, read_back, refuse_what_cannot_run
-from quiclab.study.tune.candidates import candidates
+from quiclab.study.tune.candidates import Candidate, candidates
 from quiclab.study.tune.minutes import least_minutes, shares
 from quiclab.study.tune.result import AS_IT_IS, FOLDER
 from quiclab.study.tune.search_progress import read_progress
 from quiclab.study.tune.tuning_plan import TuneRequest, TuningPlan
+from quiclab.why.mechanisms import BY_NAME
 
 _NEIGHBOURS = (
     *(Scaling("rtt", 2.0), Scaling("loss", 2.0), Scaling("rate", 0.5)),
@@ -52,7 +55,7 @@ def plan_tuning(request: TuneRequest, study: Study) -> TuningPlan:
     own = next(each for each in study.arms if each.name == arm)
     workload = next(each for each in study.workloads if each.name == names[0])
     cell = Cell(study, Build(StudyDir(request.study).spec, study).document(), workload, names[1], own, own)
-    found = candidates(cell, ends=request.ends, knobs=request.knobs)
+    found = _by_time(candidates(cell, ends=request.ends, knobs=request.knobs), request, arm)
     if not found:
         chosen = f"{arm} ({why})" if why else arm
         raise SpecError(
@@ -104,6 +107,25 @@ def _arm(request: TuneRequest, analysis: StudyAnalysis) -> tuple[str, str]:
     worst = max(results.values(), key=lambda each: _badness(each, analysis))
     word = "slower" if analysis.metric.name.endswith("_ms") else "worse"
     return worst.arm, f"the {word} one of {len(results)} arms by its median"
+
+
+def _by_time(found: Sequence[Candidate], request: TuneRequest, arm: str) -> tuple[Candidate, ...]:
+    """Settings in turns, as they are found: of each knob its most promising value, then of each the next one. Within a
+    turn those go first that move the mechanisms which hold the arm up for longest, by the records of its trials."""
+    opened = open_study(request.study)
+    held_ms: defaultdict[str, float] = defaultdict(float)
+    if "mechanism_facts" in opened.tables:
+        own = opened.trials.filter((pl.col("cell_id") == request.cell) & (pl.col("arm") == arm))["trial_id"]
+        rows = opened.table("mechanism_facts").filter(pl.col("fact") == "time", pl.col("trial_id").is_in(own.implode()))
+        for mechanism, ms in rows.group_by("mechanism").agg(pl.col("value").sum()).iter_rows():
+            for key in {each.key for each in BY_NAME[mechanism].settings} if mechanism in BY_NAME else ():
+                held_ms[key] += ms
+    turns: Counter[frozenset[tuple[str, str]]] = Counter()
+    placed = []
+    for each in found:
+        placed.append((turns[each.keys], -max(held_ms[key] for _, key in each.keys), each))
+        turns[each.keys] += 1
+    return tuple(each for _, _, each in sorted(placed, key=lambda one: one[:2]))
 
 
 def _badness(result: ArmResult, analysis: StudyAnalysis) -> float:

@@ -182,6 +182,8 @@ def test_nghttp_and_wget2_know_the_server_by_address() -> None:
         ("server", Program("ngtcp2", knobs=Knobs(groups=("x25519mlkem768",))), "h3", "no group x25519mlkem768"),
         ("server", Program("nginx", knobs=Knobs("cubic")), "h3", "has no congestion_control over h3: unsupported"),
         ("proxy", Program("envoy", knobs=Knobs("reno")), "h3", "one of bbr, cubic"),
+        ("proxy", Program("envoy", knobs=Knobs(stream_window=ByteCount(64_000))), "h2", "be 65535 to 2147483647 bytes"),
+        ("proxy", Program("envoy", knobs=Knobs(stream_window=ByteCount(2**25))), "h3", "be 1 to 16777216 bytes, not"),
         ("client", Program("nghttp", knobs=Knobs(stream_window=ByteCount(70_000))), "h2", "power of two"),
         ("client", Program("nghttp", knobs=Knobs(verify=True)), "h2", "verifies no certificate"),
         ("client", Program("wget2"), "h3", "speaks h1, h2, not h3"),

@@ -7,10 +7,12 @@ import tomllib
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 from planned_confirmation import SPEC, write
 
 from quiclab.model.errors import SpecError
+from quiclab.model.tables import TABLES
 from quiclab.spec.read import read_study
 from quiclab.study.tune.paste import arm_table, program_lines
 from quiclab.study.tune.planning import plan_tuning
@@ -116,6 +118,21 @@ def test_fewer_minutes_leave_settings_out(tmp_path: Path) -> None:
     assert {str(each) for each in many.neighbours} == {
         *("twice the RTT", "half the RTT", "twice the rate", "half the rate", "twice the loss", "no loss"),
     }
+
+
+def test_what_moves_the_longest_wait_races_first(tmp_path: Path) -> None:
+    """The records of the arm's own trials tell, whatever the other arm waits for; a second value comes later."""
+    study = write(tmp_path / "s", path=_PATH)
+    trials = pl.read_parquet(study / "tables" / "trials.parquet")
+    own = trials.filter(pl.col("arm").cast(pl.String) == "h2")["trial_id"].to_list()
+    for file in sorted((study / "tables" / "mechanism_facts").glob("*.parquet")):
+        name = "receive_window_limited" if file.stem in own else "slow_start"
+        rows = [{"trial_id": file.stem, "mechanism": name, "fact": "time", "value": 300.0, "unit": "ms", "told": ""}]
+        pl.DataFrame(rows, TABLES["mechanism_facts"].schema(), orient="row").write_parquet(file)
+    texts = [each.text for each in _plan(study, arm="h2", minutes=2000.0).candidates]
+    buffers = [at for at, text in enumerate(texts) if text.startswith("tcp.receive_buffer")]
+    assert buffers[0] == 0
+    assert buffers[1] > texts.index("tcp.initial_window = 32")
 
 
 def test_a_network_without_loss_has_fewer_neighbours(tmp_path: Path) -> None:

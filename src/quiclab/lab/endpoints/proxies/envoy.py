@@ -21,6 +21,7 @@ from quiclab.lab.endpoints._stacks import Launch, find_program, why_absent
 from quiclab.lab.endpoints._tcp import tcp_sender_facts
 from quiclab.lab.endpoints._versions import Known
 from quiclab.model.study import Knobs, Program, Protocol, Tcp
+from quiclab.model.units import ByteCount
 from quiclab.project import MORE_PROGRAMS
 
 KNOWN = Known("envoy", "1.40", "1.40")
@@ -30,6 +31,12 @@ _API = "type.googleapis.com/envoy.extensions"
 _TLS = f"{_API}.transport_sockets.tls.v3"
 _QUIC = f"{_API}.transport_sockets.quic.v3"
 _GROUPS = {"x25519": "X25519", "secp256r1": "P-256", "secp384r1": "P-384", "x25519mlkem768": "X25519MLKEM768"}
+_WINDOWS: Mapping[Protocol, Mapping[str, tuple[int, int]]] = {
+    "h2": dict.fromkeys(("stream_window", "connection_window"), (2**16 - 1, 2**31 - 1)),
+    "h3": {"stream_window": (1, 2**24), "connection_window": (1, 3 * 2**23)},
+}
+"""Least and largest window in bytes, by its documentation of Http2ProtocolOptions and QuicProtocolOptions: it does not
+start with others."""
 _DEFAULTS_TO_BBR = "envoy.reloadable_features.FLAGS_envoy_quiche_reloadable_flag_quic_default_to_bbr"
 
 
@@ -58,10 +65,14 @@ class Envoy:
         return Available(text.rsplit("version:", 1)[1].split("/")[1], started.path)
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
-        """Reason why a value is not possible: there are bbr and cubic only."""
+        """Reason why a value is not possible: there are bbr and cubic only, and windows have bounds."""
         asked = program.knobs.congestion_control
         if asked not in (None, "bbr", "cubic"):
             return f"envoy's congestion control is one of bbr, cubic, not {asked!r}"
+        for key, (least, most) in _WINDOWS.get(protocol, {}).items():
+            window: ByteCount | None = getattr(program.knobs, key)
+            if window is not None and not least <= window.bytes <= most:
+                return f"envoy's {key} over {protocol} must be {least} to {most} bytes, not {window}"
         return None
 
     def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
