@@ -28,7 +28,7 @@ _OTHER = {"server": 'client = "curl-cffi"', "client": 'server = "caddy"'}
 
 @pytest.mark.parametrize(("role", "name", "version"), _EACH)
 def test_a_release_carries_a_verified_transfer(tmp_path: Path, role: str, name: str, version: str) -> None:
-    """Beside the current one, over HTTP/3, and over HTTP/2 where it speaks that; each trial tells which one ran."""
+    """Each trial tells which release ran, over HTTP/3, and over HTTP/2 where it speaks that, beside the current one."""
     if not (release_folder(name, version) / "bin").is_dir():
         pytest.skip("this release is not installed: docs/how-to/stacks.md says how")
     endpoint = next(each for each in ENDPOINTS if (each.name, each.role) == (name, role))

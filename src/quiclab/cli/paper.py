@@ -217,7 +217,7 @@ def _run_one(arguments: argparse.Namespace, asked: PaperStudy, until_s: float, j
                 )
 
             code = in_sandbox_of(study_dir, trials)
-            if code in RAN:
+            if code in RAN and study_dir.has_trials():
                 judged.append(in_fresh_process(judge_study, RunStudy(asked.name, study, study_dir, code)))
                 return judged[-1].result.exit_code
             return code

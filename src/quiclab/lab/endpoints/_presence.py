@@ -70,10 +70,10 @@ def _where(role: Role, program: Program, run: BoundedRun) -> str:
     endpoint: Endpoint = find(role, program.name)
     if (release := release_name(program.prefix)) is not None:
         return f"it was not built from its lock; run: {INSTALL} {release}"
-    for release in installed_releases():
-        other = endpoint.probe(run, str(release))
+    for folder in installed_releases():
+        other = endpoint.probe(run, str(folder))
         if isinstance(other, Available) and is_version(other.version, program.version or ""):
-            return f'{other.version} is installed; write prefix = "{release}"'
+            return f'{other.version} is installed; write prefix = "{folder}"'
     if fitting := [each for each in releases_of(program.name) if is_version(each, program.version or "")]:
         return f'write version = "{fitting[-1]}" and run: {INSTALL} {program.name}@{fitting[-1]}'
     elsewhere = f"for another build write prefix = the folder that holds {program.name}"

@@ -92,7 +92,7 @@ class Environment:
 
     @property
     def folder(self) -> str:
-        """Its folder below the folder of all stacks."""
+        """Path of it below the folder of all stacks."""
         return _release_path(self.name)
 
     @property
