@@ -211,7 +211,12 @@ def _go_release(name: str, file: str, tools: Tree) -> Build:
     return Build(name, f"programs/{_release_path(name)}", "go", tools, file=file)
 
 
-RELEASE_ITEMS: tuple[Build | Environment, ...] = (_go_release("caddy@2.5.2", "caddy", _GO_1_19),)
+RELEASE_ITEMS: tuple[Build | Environment, ...] = (
+    _go_release("caddy@2.5.2", "caddy", _GO_1_19),
+    Environment("aioquic@0.9.25", "aioquic"),
+    Environment("curl-cffi@0.11.4", "curl_cffi"),
+    Environment("curl-cffi@0.13.0", "curl_cffi"),
+)
 """Releases of programs that papers measured: each is installed where it is named, and used where a spec names it."""
 
 PREFERRED: dict[str, tuple[str, ...]] = {
