@@ -64,7 +64,8 @@ def confirmed(tests: Sequence[Tested], results: Sequence[Result]) -> str:
         + f"\n\nThese are {len(tests)} of the {given} names that were given. {no_setting} of them have no setting in "
         f"the twin, or none that predicts anything. The predicted interval ([how](../explanation/prediction.md)) "
         f"covers what goes without a right mechanism in {share(own, len(right))} of the cases; with the tolerance that "
-        f"is declared, in {share(wider, len(right))}.\n"
+        f"is declared, in {share(wider, len(right))}. What goes is the median of the new blocks, 8 or more, whose own "
+        "losses and chance no interval of the prediction has in it.\n"
     )  # fmt: skip
 
 

@@ -177,16 +177,32 @@ func fetch(connection visit, asked *http.Request, r *request) ([]byte, error) {
 // openSession loads what an earlier visit has left, unless this one is to be the first.
 func (job *clientJob) openSession() (*session, error) {
 	if job.Session == "fresh" || job.Priming {
-		return newSession(), nil
+		first := newSession()
+		var err error
+		if job.AddressToken {
+			first.tokens, err = newTokens(nil)
+		}
+		return first, err
 	}
 	return loadSession(job.SessionFile, job.Protocol)
 }
 
+// awaitTicket keeps the ticket of a first visit, and its address token where one is to come along.
 func awaitTicket(job *clientJob, current *session) error {
+	limit := time.After(ticketLimit)
+	var token *tokenFields
+	if current.tokens != nil {
+		select {
+		case received := <-current.tokens.received:
+			token = fieldsOf(received)
+		case <-limit:
+			return fmt.Errorf("the server sent no address token within %s", ticketLimit)
+		}
+	}
 	select {
 	case received := <-current.received:
-		return saveSession(job.SessionFile, job.Protocol, received)
-	case <-time.After(ticketLimit):
+		return saveSession(job.SessionFile, job.Protocol, received, token)
+	case <-limit:
 		return fmt.Errorf("the server sent no session ticket within %s", ticketLimit)
 	}
 }

@@ -39,6 +39,9 @@ func newH3Visit(job *clientJob, config *tls.Config, current *session, logs *qlog
 	// As http3.Transport dials.
 	v.quic.MaxIncomingStreams = -1
 	v.quic.KeepAlivePeriod = 10 * time.Second
+	if current.tokens != nil {
+		v.quic.TokenStore = current.tokens
+	}
 	logs.configure(v.quic)
 	return v
 }

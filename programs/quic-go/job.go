@@ -29,9 +29,11 @@ type clientJob struct {
 	Output      string `json:"output"`
 	Session     string `json:"session"`
 	SessionFile string `json:"session_file"`
-	Priming     bool   `json:"priming"`
-	Migration   string `json:"migration"`
-	MigrateAt   int64  `json:"migrate_at_bytes"`
+	// The address token of the first visit comes along.
+	AddressToken bool   `json:"address_token"`
+	Priming      bool   `json:"priming"`
+	Migration    string `json:"migration"`
+	MigrateAt    int64  `json:"migrate_at_bytes"`
 	knobs
 }
 
@@ -82,6 +84,8 @@ func readClientJob(file string) (*clientJob, error) {
 		return nil, badJob{"several objects go without migration"}
 	case job.UploadDir != "" && (job.Session == "early_data" || job.Migration != "" || job.Priming):
 		return nil, badJob{"uploads go without early data and without migration, and are no first visit"}
+	case job.AddressToken && (job.Protocol != "h3" || !job.Priming && job.Session == "fresh"):
+		return nil, badJob{"an address token is QUIC's, of a visitor that comes again"}
 	case job.SessionFile == "" && (job.Priming || job.Session != "fresh"):
 		return nil, badJob{"a session needs a session_file"}
 	}

@@ -86,6 +86,8 @@ func TestImpossibleJobsAreRefused(t *testing.T) {
 		{`"protocol": "h3", "stream_window_bytes": 0`, "stream_window"},
 		{`"protocol": "h3", "groups": ["p-256"]`, `group "p-256"`},
 		{`"protocol": "h2", "session": "early_data"`, "early data"},
+		{`"protocol": "h2", "session": "resumed", "address_token": true`, "address token"},
+		{`"protocol": "h3", "address_token": true`, "address token"},
 		{`"protocol": "h2", "migration": "active"`, "migrate"},
 		{`"protocol": "h3", "migration": "sideways"`, `migration "sideways"`},
 		{`"protocol": "h3", "port": "443"`, "port"},

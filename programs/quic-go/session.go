@@ -18,6 +18,9 @@ type sessionFile struct {
 	Received time.Time `json:"received"`
 	Ticket   []byte    `json:"ticket"`
 	State    []byte    `json:"state"`
+	// Address token; none: the visitor comes without.
+	Token    []byte        `json:"token,omitempty"`
+	TokenRTT time.Duration `json:"token_rtt_ns,omitempty"`
 }
 
 // session is the tls.ClientSessionCache of one connection: hands out what was loaded, passes on what the server sends.
@@ -26,6 +29,7 @@ type session struct {
 	earlyData bool // the loaded ticket allows it
 	fraction  time.Duration
 	received  chan ticket
+	tokens    *tokens // nil: comes without
 }
 
 type ticket struct {
@@ -79,10 +83,15 @@ func loadSession(path, protocol string) (*session, error) {
 	s := newSession()
 	s.loaded, s.earlyData = loaded, state.EarlyData
 	s.fraction = time.Duration(file.Received.Nanosecond())
+	if len(file.Token) > 0 {
+		if s.tokens, err = newTokens(&tokenFields{file.Token, file.TokenRTT}); err != nil {
+			return nil, err
+		}
+	}
 	return s, nil
 }
 
-func saveSession(path, protocol string, received ticket) error {
+func saveSession(path, protocol string, received ticket, token *tokenFields) error {
 	identity, state, err := received.state.ResumptionState()
 	if err != nil {
 		return err
@@ -94,7 +103,11 @@ func saveSession(path, protocol string, received ticket) error {
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(sessionFile{protocol, received.at, identity, bytes})
+	file := sessionFile{Protocol: protocol, Received: received.at, Ticket: identity, State: bytes}
+	if token != nil {
+		file.Token, file.TokenRTT = token.data, token.rtt
+	}
+	text, err := json.Marshal(file)
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,8 @@ from quiclab.model.errors import HostError
 
 MOST = 8
 """Largest number of processes, because of the memory that each takes."""
+NO_HOME = "/dev/null"
+"""Home of a program that is only asked something: nothing can be made below it, not even by root."""
 _CHILD = "from quiclab.processes import serve; serve()"
 _PR_SET_PDEATHSIG = 1
 _PATIENCE_S = 60

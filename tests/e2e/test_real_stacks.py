@@ -108,6 +108,27 @@ def test_early_data_accepted_and_refused(tmp_path: Path) -> None:
     assert (refuses["proof"]["resumed"], refuses["proof"]["early_data_offered"]) == (True, True)
 
 
+@pytest.mark.parametrize("program", ["ngtcp2", "quic-go"])
+def test_a_visitor_with_an_address_token_is_answered_beyond_the_amplification_limit(
+    tmp_path: Path, program: str
+) -> None:
+    """The answer is there one round trip after the request; without a token the limit costs another one."""
+    need(("client", program), ("server", program))
+    visitor = f'protocol = "h3"\nserver = {{name = "{program}", early_data = true}}\n'
+    client = f'name = "{program}", session = "early_data"'
+    found = run_arms(
+        tmp_path,
+        {
+            "without": visitor + f"client = {{{client}}}",
+            "with": visitor + f"client = {{{client}, address_token = true}}",
+        },
+        size="10 KB",
+    )
+    for arm, has_token in (("without", False), ("with", True)):
+        assert found[arm]["status"] == "verified", found[arm]["reason"]
+        assert (found[arm]["proof"]["address_token"], found[arm]["proof"]["early_data"]) == (has_token, "accepted")
+
+
 @pytest.mark.nightly
 def test_a_long_chain_costs_quic_more_than_its_budget(tmp_path: Path) -> None:
     """Three times what the client sent is not enough for the certificates (RFC 9000 section 8.1)."""

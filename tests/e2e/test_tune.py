@@ -83,7 +83,7 @@ def _until_ended(study: Path, trials: int, end: signal.Signals) -> tuple[int, st
 
 def _raced(study: Path) -> dict[str, int]:
     """Trial of the first round → time at which its record was written, in ns."""
-    found = study.glob("tune/object-far-h3-1/race-1/trials/*/trial.json")
+    found = study.glob("tune/object-far-h3-1/heat-1-round-1/trials/*/trial.json")
     return {each.parent.name: each.stat().st_mtime_ns for each in found}
 
 

@@ -206,6 +206,10 @@ class RecordingEntry:
     """Round trip from there to the server."""
     path_rate_bit_per_s: float | None
     """Rate at which the path served, by the arrivals; null where packets came in bunches, which show none."""
+    path_rate_low_bit_per_s: float | None
+    """Least that this rate can be."""
+    path_rate_high_bit_per_s: float | None
+    """Most that this rate can be."""
     first_round_trip_ms: float
     """Time from the client's first packet to the server's; E4: the least round trip that the server measured."""
     answer_wire_bytes: int
@@ -360,6 +364,7 @@ def recordings_document(shown: Sequence[Recording], found: Recordings) -> object
 
 def _recording(shown: Recording) -> RecordingEntry:
     account, between = shown.account, shown.account.seen.between
+    low, high = (None, None) if account.rate_bit_per_s is None else account.rates_bit_per_s
     long = account.long_waits_ms
     return RecordingEntry(
         shown.name,
@@ -368,6 +373,8 @@ def _recording(shown: Recording) -> RecordingEntry:
         None if between is None else between.place.client_ns / 1e6,
         None if between is None else between.place.server_ns / 1e6,
         account.rate_bit_per_s,
+        low,
+        high,
         account.seen.round_trip_ns / 1e6,
         account.seen.answer_bytes,
         account.end_is_shown,

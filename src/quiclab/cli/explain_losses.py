@@ -24,6 +24,10 @@ class BucketEntry:
     """`policer` or `queue`; null where the delay of packets is between these."""
     rate_bit_per_s: float
     """Rate of a policer, or of the service behind a queue."""
+    rate_low_bit_per_s: float
+    """Rate from which on as many losses are explained."""
+    rate_high_bit_per_s: float
+    """Rate up to which as many losses are explained."""
     size_bytes: float
     """Size of the bucket, or room of the queue."""
     explained: int
@@ -88,6 +92,8 @@ def explain_losses(arguments: argparse.Namespace) -> int:
 
     _refuse(arguments)
     client, server = arguments.lost
+    if client == server:
+        raise SpecError(f"--lost was given {client} twice", "name the client's capture, then the server's")
     found = find_logs([], [client], [server], [*arguments.keys])
     captures = [log for log in found.logs if log.decoder.format in CAPTURES]
     if len(captures) != 2 or len(found.logs) != 2:
@@ -148,6 +154,7 @@ def _entry(crossed: Crossed, losses: Losses) -> LossesEntry:
         else BucketEntry(
             bucket.kind and bucket.kind.value,
             bucket.rate_bit_per_s,
+            *bucket.rates_bit_per_s,
             bucket.size_bytes,
             bucket.explained,
             bucket.contrary,

@@ -27,14 +27,15 @@ _USUAL_MINUTES = 10.0
 _ENDS = ("client", "server", "tcp")
 _DESCRIPTION = """\
 Search the knobs of an arm's programs (congestion control, initial window, flow control, acknowledgments, pacing, GSO,
-TCP's settings, ...) for the network of one cell of a study. Settings that change one knob race in shared blocks, the
-slower half drops out after each round, and winners are combined. Then fresh blocks with seeds of their own judge the
-setting that was chosen, against the arm as it is: gain and interval come from these alone. Last it runs over
-neighbouring networks, so that a setting that suits only this one is seen.
+TCP's settings, ...) for the network of one cell of a study. Settings that change one knob race in shared blocks; the
+slower half drops out after each round, and time that such a heat leaves goes to a further one, of settings that have
+not raced. Winners are combined. Then fresh blocks with seeds of their own judge the setting that was chosen, against
+the arm as it is: gain and interval come from these alone. Last it runs over neighbouring networks, so that a setting
+that suits only this one is seen.
 """
 _EPILOG = """\
 examples:
-  quiclab tune STUDY 1MB/long --dry-run            the settings that would race, and what the minutes suffice for
+  quiclab tune STUDY 1MB/long --dry-run            the settings that surely race, and what the minutes suffice for
   quiclab tune STUDY 1MB/long                      all of it, in 10 minutes
   quiclab tune STUDY 1MB/long --arm h3 --end server --minutes 30    only what the server's operator can set
   quiclab tune STUDY 1MB/long --knob initial_window --knob congestion_control --minutes 5

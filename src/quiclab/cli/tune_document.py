@@ -21,9 +21,9 @@ class TuneDocument:
     arm: str
     """The arm that is tuned."""
     candidates: tuple[str, ...]
-    """Settings that race, each as `table.key = value`."""
+    """Settings of the first heat, for which the minutes surely suffice, each as `table.key = value`."""
     left_out: tuple[str, ...]
-    """Settings for which the minutes are too few."""
+    """Settings of further heats, which race as far as the first leaves time; `result` has those that did."""
     networks: tuple[str, ...]
     """Neighbouring networks on which the chosen setting is checked."""
     result: TuningResult | None

@@ -31,8 +31,8 @@ def plan_lines(plan: TuningPlan) -> list[str]:
         needed = math.ceil(race_s(every, plan.trial_s) / RACE / 60)
         more = counted(len(plan.left_out), "more setting")
         lines.append(
-            f"Too few minutes for {more}, which --json lists: --minutes {needed} is enough for all, and --knob or "
-            "--end choose."
+            f"Left for further heats, as far as this one leaves time: {more}, which --json lists. "
+            f"--minutes {needed} is enough for all in any case; --knob or --end choose."
         )
     lines.append(
         f"The fastest then runs against {arm.name} as it is: {blocks} at least, about {plan.fits.fresh_blocks} by "
@@ -64,18 +64,27 @@ def result_lines(result: TuningResult) -> list[str]:
     if result.setting is None:
         if not result.rounds:
             return ["Nothing was measured."]
-        return [f"No setting of these {len(result.candidates)} was shown to be faster: none was in the race."]
+        none = f"No setting of these {len(result.candidates)} was shown to be faster: none was in the race."
+        return [none, *_not_raced(result)]
     if result.found is None:
-        return [f"Best so far: {result.setting}. It is not tested: no fresh blocks have judged it."]
+        best = f"Best so far: {result.setting}. It is not tested: no fresh blocks have judged it."
+        return [best, *_not_raced(result)]
     lines = ["", _verdict(result, settings)]
     found = result.found
     if found.verdict == "faster":
         lines += [*_networks(result), *_besides(result), *_paste(result)]
     elif found.verdict in ("not shown", "equivalent", "slower"):
         lines.append(f"No setting of these {len(result.candidates)} was shown to be faster.")
+    lines += _not_raced(result)
     if result.fresh_directory is not None:
         lines += ["", f"The fresh blocks are a study of their own: quiclab report {typed_path(_path(result))}"]
     return lines
+
+
+def _not_raced(result: TuningResult) -> Iterator[str]:
+    if result.left_out:
+        yield f"{counted(len(result.left_out), 'more setting')} did not race:"
+        yield from _in_columns(list(result.left_out))
 
 
 def _path(result: TuningResult) -> Path:

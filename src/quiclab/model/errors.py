@@ -44,12 +44,13 @@ RAN = frozenset({ExitCode.OK, ExitCode.TRIALS_FAILED, ExitCode.NOT_JUDGED})
 """Codes of a run that tried all its trials: there is something to report."""
 
 
-def nearest(name: str, known: Collection[str], otherwise: str) -> str:
-    """A hint about a name that there is not: the nearest one that there is, else `otherwise` and all of them."""
+def nearest(name: str, known: Collection[str], otherwise: str, shown: Collection[str] | None = None) -> str:
+    """A hint about a name that there is not: the nearest one that there is, else `otherwise` and all of them, or those
+    to be `shown`."""
     short = {each.lower(): each for each in known}
     if found := difflib.get_close_matches(name.lower(), short, 1):
         return f"did you mean {short[found[0]]}?"
-    return f"{otherwise} {', '.join(known) or 'none'}"
+    return f"{otherwise} {', '.join(known if shown is None else shown) or 'none'}"
 
 
 class QuiclabError(Exception):

@@ -40,6 +40,15 @@ def quantity(value: float | None, unit: str) -> str:
     return f"{number(value)} {unit}".rstrip()
 
 
+def measured(value: float, ends: tuple[float, float], unit: str) -> str:
+    """Return `9.17 Mbit/s (5.84 … 14.9 Mbit/s)`; without the ends where they have the same digits."""
+    told, low, high = (quantity(each, unit) for each in (value, *ends))
+    if low == told == high:
+        return told
+    of_high = high.rpartition(" ")[2]
+    return f"{told} ({low.removesuffix(f' {of_high}')} … {high})"
+
+
 def size(size_bytes: int) -> str:
     """Return the size of a file: `812 B`, `3.1 kB`, `42 MB`."""
     for factor, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):

@@ -64,6 +64,11 @@ class Knobs:
     in 0-RTT data. The ticket is fetched before the trial, over the server's own loopback. Chromium has this knob on
     pages only: it makes that visit itself, over the path's links without what impairs them; with `fresh` it does so
     too, but in another profile."""
+    address_token: bool | None = None
+    """Clients over HTTP/3 that resume a session: bring the address token that the first visit was given (NEW_TOKEN,
+    RFC 9000 section 8.1.3), so that the server may send more than three times what has come. That visit is made from
+    the client's own address, over the path's links without what impairs them. Without this knob the address is one
+    that the server does not know, as after a change of network."""
     early_data: bool | None = None
     """Servers: accept 0-RTT data."""
     ack_delay: Duration | None = None

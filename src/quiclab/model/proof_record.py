@@ -78,6 +78,8 @@ class Proof(msgspec.Struct, frozen=True):
     tls_group: str = UNPROVEN
     resumed: bool | Unproven = UNPROVEN
     early_data_offered: bool | Unproven = UNPROVEN
+    address_token: bool | Unproven = UNPROVEN
+    """True if the client's first Initial packet had a token."""
     early_data_packets: int | Unproven = UNPROVEN
     alpn_offered: tuple[str, ...] | Unproven = UNPROVEN
     client_sockets: tuple[str, ...] | Unproven = UNPROVEN

@@ -10,7 +10,7 @@ STUDY/looks.jsonl                          when a result was seen, and of what
 STUDY/requests.json  host-nat.json          in a probe
 STUDY/tables/TABLE/ID.parquet            STUDY/metrics.parquet       STUDY/report/data/…
 STUDY/report-METRIC.html  report-METRIC/    a report about another metric, where one was asked for
-STUDY/confirm/NAME/  tune/NAME/{tuning.json, progress.json, race-1/, …}    studies that follow on it
+STUDY/confirm/NAME/  tune/NAME/{tuning.json, progress.json, fresh/, …}    studies that follow on it
 """
 
 from __future__ import annotations

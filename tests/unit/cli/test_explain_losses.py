@@ -36,7 +36,7 @@ def test_the_words_name_the_policer(capsys: pytest.CaptureFixture[str]) -> None:
     assert _lost(_CLIENT, _SERVER) == ExitCode.OK
     words = " ".join(capsys.readouterr().out.split())
     assert "60 of 1 452 packets from server to client were lost: 60 by a policer." in words.replace("\u2009", " ")
-    assert "a policer of 8.01 Mbit/s with a bucket of 30 kB has too few tokens" in words
+    assert "a policer of 8.01 Mbit/s (7.99 … 8.01 Mbit/s) with a bucket of 30 kB has too few tokens" in words
 
 
 def test_a_capture_that_lacks_packets_shows_no_losses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -60,7 +60,7 @@ def test_a_search_for_settings_begins_beside_what_is_there(tmp_path: Path) -> No
     """A file in the folder that a search would have stays, and the search takes the next one."""
     study = write(tmp_path / "study")
     (study / "tune").mkdir()
-    before = _precious(study / "tune" / "1MB-p-h3-1", "tuning.json", "race-1/spec.toml")
+    before = _precious(study / "tune" / "1MB-p-h3-1", "tuning.json", "heat-1-round-1/spec.toml")
     request = TuneRequest(study, "1MB/p", "h3", 300.0, ("client", "server", "tcp"), ())
     plan = plan_tuning(request, read_study(study / "spec.toml", {}))
     assert plan.directory == study / "tune" / "1MB-p-h3-2"

@@ -24,7 +24,8 @@ _RESULT = TuningResult(
     metric="ttlb_ms",
     unit="ms",
     candidates=("server.initial_window = 32", "server.gso = true"),
-    rounds=(RaceRound("/s/tune/a-1/race-1", (RacedSetting("server.initial_window = 32", -50.0, 3),)),),
+    left_out=(),
+    rounds=(RaceRound("/s/tune/a-1/heat-1-round-1", 1, (RacedSetting("server.initial_window = 32", -50.0, 3),)),),
     setting="server.initial_window = 32",
     fresh_directory="/s/tune/a-1/fresh",
     found=_FASTER,
@@ -79,6 +80,15 @@ def test_nothing_faster_is_an_answer() -> None:
     assert "To paste" not in text
     nothing = replace(_RESULT, setting=None, found=None, fresh_directory=None)
     assert _text(nothing) == "No setting of these 2 was shown to be faster: none was in the race."
+
+
+def test_settings_that_did_not_race_are_named() -> None:
+    """A reader sees them where nothing was faster, and after a setting that was."""
+    some = replace(_RESULT, left_out=("server.initial_window = 64", "server.pacing = true"))
+    told = "2 more settings did not race:\n  server.initial_window = 64  server.pacing = true"
+    assert told in _text(some)
+    assert told in _text(replace(some, setting=None, found=None, fresh_directory=None))
+    assert "did not race" not in _text(_RESULT)
 
 
 def test_a_search_that_was_ended_says_the_best_so_far() -> None:

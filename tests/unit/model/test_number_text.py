@@ -42,6 +42,20 @@ def test_quantities_have_three_digits_and_a_unit(value: float | None, unit: str,
 
 
 @pytest.mark.parametrize(
+    ("value", "ends", "expected"),
+    [
+        (9.17e6, (5.84e6, 14.9e6), "9.17 Mbit/s (5.84 … 14.9 Mbit/s)"),
+        (1.2e6, (9e5, 1.5e6), "1.20 Mbit/s (900\u2009000 bit/s … 1.50 Mbit/s)"),
+        (8.0e6, (7.999e6, 8.001e6), "8.00 Mbit/s"),
+    ],
+)
+def test_a_measured_value_has_its_ends_where_its_digits_hide_them(
+    value: float, ends: tuple[float, float], expected: str
+) -> None:
+    assert number_text.measured(value, ends, "bit/s") == expected
+
+
+@pytest.mark.parametrize(
     ("p", "expected"), [(None, ""), (0.00001, "<.0001"), (0.0059, ".0059"), (0.0421, ".042"), (1.0, "1")]
 )
 def test_p_values_are_short(p: float | None, expected: str) -> None:

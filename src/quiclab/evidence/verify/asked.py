@@ -25,6 +25,7 @@ def shortfall(trial: TrialRecord) -> str | None:
         _tls(asked, proof),
         _session(asked, proof, request),
         _early_data(asked, proof, request),
+        _address_token(asked, proof),
         _migration(asked, proof, request) if trial.protocol == "h3" else None,
     )
     return next((problem for problem in problems if problem), None)
@@ -95,6 +96,12 @@ def _early_data(asked: Asked, proof: Proof, request: ClientRequest) -> str | Non
         return f"asked for 0-RTT that is {wanted}, but the server {got} it"
     if 0 in (proof.early_data_packets, proof.early_data_bytes):
         return "asked for 0-RTT, but no STREAM data was sent in 0-RTT packets"
+    return None
+
+
+def _address_token(asked: Asked, proof: Proof) -> str | None:
+    if asked.address_token and proof.address_token is False:
+        return "asked for an address token, but the client's first Initial packet had none"
     return None
 
 

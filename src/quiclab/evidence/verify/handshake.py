@@ -36,6 +36,8 @@ class Handshake:
     resumed: bool | None = None
     """True if the server accepted a pre-shared key (TLS 1.3), or sent no certificate, which it does in clear (1.2)."""
     early_data_offered: bool | None = None
+    address_token: bool | None = None
+    """True if the client's first Initial packet has a token; None of TCP, and where it is not seen."""
     early_data_packets: int | None = None
     """0-RTT packets of QUIC; whether they carried data only decrypting them tells."""
     quic_version: str | None = None
@@ -67,6 +69,7 @@ def _handshake(socket: ClientSocket, own: Sequence[Connection], main: Connection
     offered, chosen = client.detail if client else {}, server.detail if server else {}
     is_quic = socket.protocol == "udp"
     retried = main.step("hello_retry_request") is not None
+    has_retry = any(each.step("retry") for each in own)
     return Handshake(
         transport=_transport(socket),
         tls_version=chosen.get("version"),
@@ -76,9 +79,11 @@ def _handshake(socket: ClientSocket, own: Sequence[Connection], main: Connection
         alpn_offered=tuple(offered.get("alpn", ())),
         resumed=_resumed(main),
         early_data_offered=offered.get("early_data"),
+        # After a Retry the token is that of the Retry.
+        address_token=bool(offered.get("token_bytes")) if is_quic and client and not has_retry else None,
         early_data_packets=sum(_early_data_packets(each) for each in own) if is_quic else None,
         quic_version=_version(main) if is_quic else None,
-        quic_retry=any(each.step("retry") for each in own) if is_quic else None,
+        quic_retry=has_retry if is_quic else None,
         quic_version_negotiation=_is_negotiated(own) if is_quic else None,
         quic_parameters_client=main.announced("parameters_set.client.") if is_quic else {},
         problems=tuple(dict.fromkeys(problems)),

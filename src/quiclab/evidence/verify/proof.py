@@ -266,6 +266,7 @@ def _hellos(handshake: Handshake | None) -> dict[str, object]:
         "hello_retry_request": _known(handshake and handshake.hello_retry_request),
         "resumed": _known(handshake and handshake.resumed),
         "early_data_offered": _known(handshake and handshake.early_data_offered),
+        "address_token": _known(handshake and handshake.address_token),
         "early_data_packets": _known(handshake and handshake.early_data_packets),
         "quic_version": _known(handshake and handshake.quic_version),
         "quic_retry": _known(handshake and handshake.quic_retry),

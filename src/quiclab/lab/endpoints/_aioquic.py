@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Unsupported
+from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, OwnValues, Unsupported
 from quiclab.lab.endpoints._stacks import find_python
 from quiclab.lab.endpoints._versions import Known
 from quiclab.model.study import Knobs, Program, Protocol
@@ -39,6 +39,12 @@ def unsupported_by_aioquic(program: Program) -> str | None:
     if asked not in (None, *CONGESTION_CONTROLS):
         return f"aioquic's congestion control is one of {', '.join(CONGESTION_CONTROLS)}, not {asked!r}"
     return None
+
+
+def own_values_of_aioquic(program: Program) -> OwnValues:
+    """Values that aioquic has by itself: the defaults of `QuicConfiguration`, in its source."""
+    own: OwnValues = {"congestion_control": "reno", "initial_rtt": "100 ms", "max_payload": DEFAULT_PAYLOAD}
+    return KNOWN.own_values(program, own)
 
 
 def library_settings(knobs: Knobs) -> dict[str, object]:

@@ -31,6 +31,8 @@ the files' endings; `think_time`: a server of pages waits before it answers, as 
 `upload`: a client sends objects by PUT, or a server keeps them; `video`: a client plays one; `first_visit`: a client
 whose sessions no other process can keep makes the first visit itself, to pages only."""
 
+OwnValues = Mapping[str, str | int | float | bool]
+"""Knob → value, as a spec writes it."""
 BoundedRun = Callable[[Sequence[str]], str | None]
 """Function that runs a short command and returns what it printed, or None if it failed or took too long."""
 
@@ -344,7 +346,7 @@ class SendsByWindow(Endpoint, Protocol):
 class KnowsOwnValues(Endpoint, Protocol):
     """A program whose own values of some knobs are known: those that hold where a spec does not set them."""
 
-    @property
-    def own_values(self) -> Mapping[HttpProtocol, Mapping[str, str | int | bool]]:
-        """Protocol → knob → the program's own value, as a spec writes it: setting it must change nothing."""
+    def own_values(self, program: Program, protocol: HttpProtocol) -> OwnValues:
+        """The program's own values in the version that `program` has, beside what the spec sets on it: setting one
+        changes nothing. A window that grows until it is set has none."""
         ...

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from quiclab.lab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
+from quiclab.lab.endpoints._api import Available, BoundedRun, Command, Context, OwnValues, Unsupported
 from quiclab.lab.endpoints._pages import HTTP3_FIELD, HTTP3_HERE, listening
 from quiclab.lab.endpoints._stacks import find_program, why_absent
 from quiclab.lab.endpoints._tcp import tcp_sender_facts
@@ -73,6 +73,11 @@ def caddy_lacks(program: Program) -> str | None:
     if asked not in (None, "reno"):
         return f"caddy's QUIC is New Reno only; congestion_control = {asked!r} is not possible"
     return None
+
+
+def caddy_own_values(program: Program, protocol: Protocol) -> OwnValues:
+    """Values that Caddy has by itself: its QUIC has no other congestion control."""
+    return KNOWN.own_values(program, {"congestion_control": "reno"} if protocol == "h3" else {})
 
 
 def caddy_facts(program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:

@@ -89,6 +89,14 @@ def _only(cannot: str, program: Program, early_data: bool) -> str | None:
     return f'the client {program.name} {cannot} with migration = "{knobs.migration}"' if knobs.migration else None
 
 
+def token_without_session(program: Program) -> str | None:
+    """Reason why a client cannot bring an address token: it is of a first visit, which only one that resumes makes."""
+    knobs = program.knobs
+    if knobs.address_token and knobs.session not in ("resumed", "early_data"):
+        return 'address_token is of a first visit: write session = "resumed" or "early_data" beside it'
+    return None
+
+
 def discovery_conflict(knobs: Knobs) -> str | None:
     """Reason why path MTU discovery is not possible: a fixed size leaves nothing to discover."""
     if knobs.path_mtu_discovery and knobs.max_payload is not None:

@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Unsupported
+from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, OwnValues, Unsupported
 from quiclab.lab.endpoints._pages import CONTENT_TYPES, HEADERS, HTTP3_FIELD, HTTP3_HERE, listening
 from quiclab.lab.endpoints._stacks import find_program, why_absent
 from quiclab.lab.endpoints._tcp import OPENSSL_GROUPS, tcp_sender_facts
@@ -30,7 +30,7 @@ KNOBS: Mapping[Protocol, frozenset[str]] = {
     "h3": frozenset({"groups", "max_streams", "stream_window", "gso", "early_data", "compression"})
     | {"retry", "udp_receive_buffer"},
 }
-OWN_VALUES: Mapping[Protocol, Mapping[str, str | int | bool]] = {
+_OWN_VALUES: Mapping[Protocol, OwnValues] = {
     "h2": {"max_streams": 128, "upload_window": "64 KiB"},
     "h3": {"max_streams": 128, "stream_window": "64 KiB", "gso": False, "retry": False},
 }
@@ -80,6 +80,11 @@ def nginx_facts(program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, 
         },
     }
     return KNOWN.traits(program, sending)
+
+
+def nginx_own_values(program: Program, protocol: Protocol) -> OwnValues:
+    """Values that nginx has by itself."""
+    return KNOWN.own_values(program, _OWN_VALUES.get(protocol, {}))
 
 
 def nginx_least_window(program: Program) -> ByteCount:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from quiclab.lab.endpoints._api import Available, BoundedRun, Unsupported
+from quiclab.lab.endpoints._api import Available, BoundedRun, OwnValues, Unsupported
 from quiclab.lab.endpoints._job import discovery_conflict
 from quiclab.lab.endpoints._stacks import find_program, package_version, why_absent
 from quiclab.lab.endpoints._versions import Known
@@ -42,6 +42,18 @@ def unsupported_by_ngtcp2(program: Program) -> str | None:
         if group not in _GNUTLS_GROUPS:
             return f"ngtcp2 with GnuTLS has no group {group}"
     return None
+
+
+def own_values_of_ngtcp2(program: Program) -> OwnValues:
+    """Values that both programs have by themselves, by their help: --cc, --initial-rtt, --ack-thresh,
+    --no-pmtud and --max-udp-payload-size."""
+    own: OwnValues = {
+        "congestion_control": "cubic",
+        "initial_rtt": "333 ms",
+        "ack_frequency": 2,
+        "path_mtu_discovery": program.knobs.max_payload is None,
+    }
+    return KNOWN.own_values(program, own)
 
 
 def common_options(knobs: Knobs) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from quiclab.lab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
+from quiclab.lab.endpoints._api import Available, BoundedRun, Command, Context, OwnValues, Unsupported
 from quiclab.lab.endpoints._job import discovery_conflict, job_command
 from quiclab.lab.endpoints._stacks import find_program, why_absent
 from quiclab.lab.endpoints._versions import ByVersion, Known
@@ -79,6 +79,14 @@ def sender_facts(program: Program) -> dict[str, str]:
             "ecn": "not marked" if knobs.ecn is False else "ECT(0)",
         },
     )
+
+
+def own_values_of_quic_go(program: Program) -> OwnValues:
+    """Values that quic-go has by itself, of both ends: `populateConfig`, `isGSOEnabled` and `isECNEnabled` in its
+    source. Its windows grow until they are set, so that they have none; our program's own turns are none of its."""
+    discovers = program.knobs.max_payload is None
+    own: OwnValues = {"congestion_control": "reno", "gso": True, "ecn": True, "path_mtu_discovery": discovers}
+    return KNOWN.own_values(program, own)
 
 
 def quic_windows(knobs: Knobs) -> str:

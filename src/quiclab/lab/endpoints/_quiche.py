@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from quiclab.lab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
+from quiclab.lab.endpoints._api import Available, BoundedRun, Command, Context, OwnValues, Unsupported
 from quiclab.lab.endpoints._job import job_command, probe_program
 from quiclab.lab.endpoints._stacks import find_program
 from quiclab.lab.endpoints._versions import Known
@@ -50,6 +50,23 @@ def unsupported_by_quiche(program: Program) -> str | None:
     if knobs.max_payload is not None and knobs.max_payload not in _PAYLOADS:
         return f"quiche's max_payload is from {_PAYLOADS[0]} to {_PAYLOADS[-1]} bytes, not {knobs.max_payload}"
     return None
+
+
+def own_values_of_quiche(program: Program) -> OwnValues:
+    """Values that quiche, and our program around it, have by themselves, of both ends: `Config::with_tls_ctx` in its
+    source, and crates/stack-quiche. Its windows grow until they are set, so that they have none."""
+    bbr2 = program.knobs.congestion_control == "bbr2"
+    values: dict[str, str | int | float | bool] = {
+        "congestion_control": "cubic",
+        "initial_window": 10,
+        "initial_rtt": "333 ms",
+        "max_payload": DATAGRAM,
+        "pacing": bbr2,
+        "max_streams": 100,
+        "gso": False,
+        "scheduler": "fifo",
+    }
+    return KNOWN.own_values(program, values if bbr2 else values | {"hystart": True})
 
 
 def quiche_command(context: Context, mode: Literal["client", "server"]) -> Command:

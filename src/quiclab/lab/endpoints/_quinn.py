@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from quiclab.lab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
+from quiclab.lab.endpoints._api import Available, BoundedRun, Command, Context, OwnValues, Unsupported
 from quiclab.lab.endpoints._job import discovery_conflict, job_command, probe_program
 from quiclab.lab.endpoints._stacks import find_program
 from quiclab.lab.endpoints._versions import Known
-from quiclab.model.study import Program
+from quiclab.model.study import Knobs, Program
 from quiclab.model.units import Duration
 
 PROGRAM = "quiclab-quinn"
@@ -52,11 +52,37 @@ def unsupported_by_quinn(program: Program) -> str | None:
     return None
 
 
+def own_values_of_quinn(program: Program) -> OwnValues:
+    """Values that quinn has by itself, of both ends: `TransportConfig::default` and the defaults of its congestion
+    controllers, in its source. Its windows do not grow; that of a connection has no limit."""
+    knobs = program.knobs
+    values: dict[str, str | int | float | bool] = {
+        "congestion_control": "cubic",
+        "stream_window": "1.25 MB",
+        "max_streams": 100,
+        "scheduler": "round_robin",
+        "packet_threshold": 3,
+        "time_threshold": 1.125,
+        "initial_rtt": "333 ms",
+        "gso": True,
+        "ecn": True,
+        "path_mtu_discovery": knobs.max_payload is None,
+    }
+    if knobs.max_payload is None:
+        # Its own window has so many packets of 1200 bytes, whatever the size of its packets.
+        values["initial_window"] = _initial_packets(knobs)
+    return KNOWN.own_values(program, values)
+
+
+def _initial_packets(knobs: Knobs) -> int:
+    return 200 if knobs.congestion_control == "bbr" else 10
+
+
 def sending_facts(program: Program) -> dict[str, str]:
     """Facts about quinn as a sender. Its BBR is version 1 and documented as experimental."""
     knobs = program.knobs
     chosen = knobs.congestion_control or "cubic"
-    packets = knobs.initial_window or (200 if chosen == "bbr" else 10)
+    packets = knobs.initial_window or _initial_packets(knobs)
     discovered = f"{FIRST_PAYLOAD} bytes"
     discovered += "" if knobs.path_mtu_discovery is False else f", up to {LARGEST_PAYLOAD} by path MTU discovery"
     facts = {

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
+from quiclab.lab.endpoints._api import OwnValues
 from quiclab.model.study import Program
 
 Fact = TypeVar("Fact")
@@ -40,6 +41,10 @@ class Known:
     def fact(self, program: Program, fact: Mapping[str, Fact]) -> Fact:
         """One fact, by version, in the version that `program` has; in the newest where that is not known."""
         return _fact_in(fact, numbers(program.version) or numbers(self.last))
+
+    def own_values(self, program: Program, values: OwnValues) -> OwnValues:
+        """Values that the program has by itself; none of a version that nobody has looked at."""
+        return values if self._nearest(numbers(program.version)) is None else {}
 
     def _nearest(self, version: tuple[int, ...]) -> str | None:
         """The nearest known version, where this one is not known."""

@@ -22,7 +22,7 @@ ORIGIN_PORT = 8443
 
 Part = Literal["server", "proxy", "client", "warm-up", "first-visit"]
 """`warm-up` is one request per protocol by another client; `first-visit` fetches the session ticket of the client that
-is measured. Both run over the front's loopback."""
+is measured. Both run over the front's loopback, unless the ticket is to come with an address token."""
 
 
 def parts_of(arm: model.Arm) -> tuple[Part, ...]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first visit of a client that resumes what only its own process keeps, as browsers do.
+"""The first visit of a client that resumes what only its own process keeps, as browsers do, or what is of its address.
 
 It is made over the links of the path without what impairs them. The delays stay, as a client remembers the round trip
 with the session: after a visit over the loopback QUIC would expect answers before they can have come.

@@ -26,8 +26,9 @@ def place_of(arm: study.Arm, path: study.Path, role: study.Role) -> str:
 
 
 def place_of_part(arm: study.Arm, path: study.Path, part: str) -> str:
-    """Place of a part of a trial: throw-away clients ask the front over its own loopback."""
-    if part == "client":
+    """Place of a part of a trial: throw-away clients ask the front over its own loopback, but for one that is to be
+    given an address token, which is of the client's address."""
+    if part == "client" or (part == "first-visit" and arm.client.knobs.address_token):
         return CLIENT
     return SERVER if part == "server" else front_place(arm, path)
 

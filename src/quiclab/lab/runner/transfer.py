@@ -140,7 +140,8 @@ class Transfer:
         visits_itself = command.first_visit_file is not None
         if command.waits_for_go and (visits_itself or not resumes(trial.arm)):
             self._programs.start("client")
-        self._link = trial.resources.enter_context(self._topology.link(impaired=not visits_itself))
+        over_links = visits_itself or bool(trial.arm.client.knobs.address_token)
+        self._link = trial.resources.enter_context(self._topology.link(impaired=not over_links))
         at_client, reached = self._topology.namespaces[CLIENT], trial.real("client", trial.home / "reached")
         self._moving = ChangingAddress(trial.workload.address_change, at_client, trial.path, self._link, reached)
         trial.resources.enter_context(self._moving)
@@ -174,6 +175,10 @@ class Transfer:
         elif resumes(trial.arm):
             first_visit = self._programs.start("first-visit")
             visit(first_visit, self._patience_s, "the first visit, which fetches the ticket, failed")
+            if trial.arm.client.knobs.address_token:
+                time.sleep(trial.path.base_rtt.s)  # what was said last is on its way
+                self._link = trial.resources.enter_context(self._topology.link_instead_of(self._link))
+                self._topology.join()
         for role in self._programs.answering:
             jail = trial.jails.jail(role)
             for old in own_files(jail.raw / f"{role}-qlog", jail.raw):

@@ -35,6 +35,7 @@ from quiclab.lab.stacks.catalogue import (
 from quiclab.lab.stacks.kept import kept_folder
 from quiclab.lab.stacks.sources import Source, mirror, own_sources
 from quiclab.model.errors import BusyError, HostError, SpecError
+from quiclab.processes import NO_HOME
 from quiclab.project import SUPPLIES
 from quiclab.store.own_files import open_private
 
@@ -285,7 +286,7 @@ def version(binary: Binary, started: Launch) -> str:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            env={**started.env, "HOME": "/nonexistent"},
+            env={**started.env, "HOME": NO_HOME},
             timeout=60,
             check=False,
         )

@@ -18,6 +18,7 @@ from quiclab.lab.testbed.namespace import NetworkNamespace
 from quiclab.lab.testbed.timekeeping import keep_time
 from quiclab.lab.testbed.way_out import find_stack
 from quiclab.model.errors import HostError, VoidError
+from quiclab.processes import NO_HOME
 from quiclab.project import SET_UP
 
 State = Literal["ok", "limited", "missing"]
@@ -80,7 +81,7 @@ def outside_findings() -> list[Finding]:
 
 def bounded_run(argv: Sequence[str], *, pass_fds: Sequence[int] = ()) -> str | None:
     """Run a short command for a probe: return what it printed, or None if it failed or took longer than 20 s."""
-    environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": "/nonexistent"}
+    environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": NO_HOME}
     try:
         done = subprocess.run(
             argv, capture_output=True, text=True, errors="replace", timeout=20, env=environment, check=False,

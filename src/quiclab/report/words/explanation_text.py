@@ -100,7 +100,8 @@ def _because(explanation: Explanation) -> list[str]:
         verb = "shows" if waterfall.pairs == 1 else "show"
         named = [f"Largest on average: {_listed(unclear[:_MOST])}."] if unclear else []
         return [f"{told}; {pairs} {verb} no {noun}.", *named]
-    sentences = [f"{told}: {_listed(shown)}." if shown else f"{told}.", _cancelling(shown)]
+    cancels = _one_wait(explanation) or _cancelling(shown)
+    sentences = [f"{told}: {_listed(shown)}." if shown else f"{told}.", cancels]
     if luck:
         sentences.append(f"Mostly chance: {_listed(luck)}.")
     if unclear:
@@ -159,6 +160,21 @@ def _cancelling(shown: Sequence[DifferencePart]) -> str:
     if min(more, less) < _CANCELS * max(more, less) or not min(more, less):
         return ""
     return f"{time_text(more)} more and {time_text(less)} less partly cancel out."
+
+
+def _one_wait(explanation: Explanation) -> str:
+    """Say how much longer two causes take together where one is a part of the other's waits and only their shares
+    moved: each number alone would tell of a difference that their sum does not have."""
+    found = [each for each in explanation.causes if each.status.names_one and each.mechanism is not None]
+    for part in found:
+        divided = part.mechanism.divides.mechanisms if part.mechanism and part.mechanism.divides else ()
+        whole = [each for each in found if each.name in divided]
+        more, less = part.step.difference_ms, sum(each.step.difference_ms for each in whole)
+        if more * less < 0 and min(abs(more), abs(less)) >= _CANCELS * max(abs(more), abs(less)):
+            titles = number_text.listed([each.title for each in whole])
+            takes = f"{explanation.comparison.other.arm} takes {longer(more + less)}"
+            return f"The waits of {part.title} are a part of those of {titles}: in all of them {takes}."
+    return ""
 
 
 def parting(explanation: Explanation) -> str:
@@ -287,12 +303,12 @@ def details(verdict: Verdict, explanation: Explanation) -> list[str]:
     if verdict.status.names_one and verdict.status is not Status.REJECTED:
         there = {each.mechanism.name for each in explanation.causes if each.mechanism}
         absent = [
-            f"{BY_NAME[rival.name].title} ({rival.told_apart_by})"
+            f"{BY_NAME[rival.name].title} (sign: {rival.told_apart_by})"
             for rival in verdict.mechanism.rivals
             if rival.name in BY_NAME and rival.name not in there
         ]
         if absent:
-            lines.append(f"Ruled out: {'; '.join(absent)}.")
+            lines.append(f"Ruled out, as their signs are missing: {'; '.join(absent)}.")
     return lines
 
 

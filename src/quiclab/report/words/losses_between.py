@@ -72,7 +72,8 @@ def details(crossed: Crossed, losses: Losses) -> list[str]:
 
 
 def _explained(bucket: Bucket) -> str:
-    rate, size = number_text.quantity(bucket.rate_bit_per_s, "bit/s"), number_text.size(round(bucket.size_bytes))
+    rate = number_text.measured(bucket.rate_bit_per_s, bucket.rates_bit_per_s, "bit/s")
+    size = number_text.size(round(bucket.size_bytes))
     if bucket.kind is DropKind.POLICER:
         what = f"a policer of {rate} with a bucket of {size} has too few tokens, and packets do not wait for it"
     elif bucket.kind is DropKind.QUEUE:

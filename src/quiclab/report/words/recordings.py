@@ -101,7 +101,7 @@ def evidence(name: str, account: OneEnd) -> str:
         silent = "the log has no packets, by which alone a rate of the path shows"
     elif not seen.rate_is_shown:
         silent = "packets may have waited behind the capture, so that they show no rate of the path"
-    rate = f"the path served at {number_text.quantity(account.rate_bit_per_s, 'bit/s')}"
+    rate = f"the path served at {number_text.measured(account.rate_bit_per_s or 0.0, account.rates_bit_per_s, 'bit/s')}"
     # A program logs a packet when it reads it, and takes time to answer one of QUIC.
     late = account.level is Level.E3 or (seen.between is not None and not seen.between.place.exact)
     coarse = seen.resolution_ns >= _COARSE_NS and account.level is not Level.E4  # where it stands for late reading

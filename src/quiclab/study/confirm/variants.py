@@ -277,7 +277,7 @@ def value_of(cell: Cell, change: Change) -> tuple[Value | None, str]:
     protocol = next(protocol for each, _, protocol in cell.arm.programs() if each == role)
     endpoint = find(role, program.name)
     if isinstance(endpoint, KnowsOwnValues):
-        value = endpoint.own_values.get(protocol, {}).get(change.key)
+        value = endpoint.own_values(program, protocol).get(change.key)
     return value, f"which {program.name} has by itself"
 
 
@@ -303,4 +303,6 @@ def _not_given(cell: Cell, given: Change) -> tuple[bool, str | None]:
 
 
 def _value_text(value: Value | None) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
     return ", ".join(value) if isinstance(value, tuple) else str(value)

@@ -123,6 +123,11 @@ def candidates(cell: Cell, *, ends: Collection[str], knobs: Collection[str]) -> 
     return tuple(_in_turns([each for of_key in found.values() for each in of_key]))
 
 
+def tried_knobs(cell: Cell) -> tuple[str, ...]:
+    """Names of the knobs that the programs of the cell's arm have, at the end where they can change the time."""
+    return tuple(dict.fromkeys(key for _, known in _tables(cell) for key in known))
+
+
 def _in_turns(several: Sequence[Sequence[Candidate]]) -> list[Candidate]:
     return [each for row in zip_longest(*several) for each in row if each is not None]
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -36,7 +36,6 @@ class Course:
     """Time of its begin; of one that goes on, as if what it used up before were just over (`time.monotonic`)."""
     result: TuningResult
     progress: SearchProgress
-    pooled: dict[str, list[float]] = field(default_factory=dict)
 
     @property
     def trial_s(self) -> float:

@@ -27,7 +27,7 @@ from quiclab.spec.two_builds import Build
 from quiclab.store.layout import StudyDir
 from quiclab.study.confirm.plan import cell_of
 from quiclab.study.confirm.variants import Cell, read_back, refuse_what_cannot_run
-from quiclab.study.tune.candidates import Candidate, candidates
+from quiclab.study.tune.candidates import Candidate, candidates, tried_knobs
 from quiclab.study.tune.minutes import least_minutes, shares
 from quiclab.study.tune.result import AS_IT_IS, FOLDER
 from quiclab.study.tune.search_progress import read_progress
@@ -45,16 +45,13 @@ def plan_tuning(request: TuneRequest, study: Study) -> TuningPlan:
     """Plan a search, without writing anything. Raises SpecError for another cell, arm or knob, for a cell that has not
     run, where nothing can be tried, and for minutes that are too few."""
     names = cell_of(study, request.cell)
-    known = list(dict.fromkeys((*KNOB_KEYS, *TCP_KEYS)))
-    unknown = [each for each in request.knobs if each not in known]
-    if unknown:
-        raise SpecError(f"there is no knob {unknown[0]!r}", nearest(unknown[0], known, "there are"))
     analysis = analyse_study(request.study)
     arm, why = _arm(request, analysis)
     _refuse_without_ratios(request.cell, analysis)
     own = next(each for each in study.arms if each.name == arm)
     workload = next(each for each in study.workloads if each.name == names[0])
     cell = Cell(study, Build(StudyDir(request.study).spec, study).document(), workload, names[1], own, own)
+    _refuse_unknown_knobs(request.knobs, cell)
     found = _by_time(candidates(cell, ends=request.ends, knobs=request.knobs), request, arm)
     if not found:
         chosen = f"{arm} ({why})" if why else arm
@@ -90,6 +87,15 @@ def plan_tuning(request: TuneRequest, study: Study) -> TuningPlan:
         fits,
     )
     return _placed(plan)
+
+
+def _refuse_unknown_knobs(knobs: Sequence[str], cell: Cell) -> None:
+    """Raise SpecError for a knob that there is not, with the one that is nearest to it, or with those of the arm."""
+    known = dict.fromkeys((*KNOB_KEYS, *TCP_KEYS))
+    for each in knobs:
+        if each not in known:
+            hint = nearest(each, known, f"{cell.arm.name} has", tried_knobs(cell))
+            raise SpecError(f"there is no knob {each!r}", hint)
 
 
 def _arm(request: TuneRequest, analysis: StudyAnalysis) -> tuple[str, str]:

@@ -1,23 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """A race of settings by successive halving: which of them go on after a round, and which are combined.
 
-Each setting runs in the same blocks as the arm as it is. What it is worth is the Hodges–Lehmann estimate of the log
+A race has one heat or several, as many as the minutes have time for; each setting is in one. Within a heat each setting
+runs in the same blocks as the arm as it is. What it is worth is the Hodges–Lehmann estimate of the log
 ratios within those blocks, of all rounds so far (Jamieson and Talwalkar 2016, AISTATS: non-stochastic best arm
-identification). A race chooses and proves nothing: the chosen one was lucky too, so that its gain is measured anew, in
-blocks that chose nothing.
+identification). Settings of different heats ran in different blocks, and each estimate is relative to the arm as it is
+in its own: they are estimates of the same quantity. A race chooses and proves nothing: the chosen one was lucky too,
+the more so the more settings and heats there were, so that its gain is measured anew, in blocks that chose nothing.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 Differences = Mapping[str, Sequence[float]]
 """Setting → 100 ln(time with it / time as it is) in each of its blocks, below zero where it is faster; +inf where it
 failed."""
 FINALISTS = 3
-"""Settings at which a race ends: those that may be combined."""
+"""Settings at which a heat ends, and of all heats those that may be combined."""
 _LEAST_TO_ADD = 3
 """Fewest blocks by which a setting is added to another one: in one or two it gains by chance too often."""
 
@@ -35,7 +37,13 @@ class Standing:
 
 def standings(differences: Differences) -> tuple[Standing, ...]:
     """Settings by their estimates, the fastest first."""
-    found = [Standing(name, _estimate_pct(values), len(values)) for name, values in differences.items() if values]
+    return in_order(
+        Standing(name, _estimate_pct(values), len(values)) for name, values in differences.items() if values
+    )
+
+
+def in_order(found: Iterable[Standing]) -> tuple[Standing, ...]:
+    """Settings, of one heat or several, by their estimates, the fastest first."""
     return tuple(sorted(found, key=lambda each: (each.difference_pct, each.name)))
 
 
@@ -45,7 +53,7 @@ def survivors(found: Sequence[Standing]) -> tuple[str, ...]:
 
 
 def rounds_of(settings: int) -> tuple[int, ...]:
-    """Settings in each round of a race of so many; the finalists run the last one."""
+    """Settings in each round of a heat of so many; the finalists run the last one."""
     rounds = [settings]
     while rounds[-1] > FINALISTS:
         rounds.append(_going_on(rounds[-1]))

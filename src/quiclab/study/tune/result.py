@@ -37,6 +37,8 @@ class RaceRound:
 
     directory: str
     """Directory of its study."""
+    heat: int | None
+    """Number of its heat, from 1; null of the combinations."""
     settings: tuple[RacedSetting, ...]
     """Settings, the fastest first."""
 
@@ -120,8 +122,10 @@ class TuningResult:
     """Unit of the metric."""
     candidates: tuple[str, ...]
     """Settings that raced, each as `table.key = value`."""
+    left_out: tuple[str, ...]
+    """Settings that did not race: no minutes were left for them."""
     rounds: tuple[RaceRound, ...]
-    """Rounds of the race, and last the combinations, where there were any."""
+    """Rounds of all heats of the race, and last the combinations, where there were any."""
     setting: str | None
     """The setting that the race chose; null where none was faster in it."""
     fresh_directory: str | None

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A search that runs: rounds of a race, combinations of its winners, fresh blocks, neighbouring networks.
+"""A search that runs: heats of a race, combinations of their winners, fresh blocks, neighbouring networks.
 
 What chose is never what judges: the fresh blocks are a study of their own with a seed of its own, in which only the arm
-as it is and the arm with the setting run, and the sequential test decides when they are enough. This module loads
-nothing that reads tables, as its process enters the sandbox: whatever does is asked in processes of its own.
+as it is and the arm with the setting run, and the sequential test decides when they are enough. One setting is judged,
+once, however many raced and in however many heats: its false alarm rate is that of the test. This module loads nothing
+that reads tables, as its process enters the sandbox: whatever does is asked in processes of its own.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,14 +20,14 @@ from quiclab.processes import in_fresh_process
 from quiclab.store.layout import StudyDir
 from quiclab.study.confirm.confirming_run import MOST_PAIRS, run_in_rounds
 from quiclab.study.tune.course import Course, Tell, TrialsUntil, told_of_this_search
-from quiclab.study.tune.minutes import COMBINING_ENDS, FRESH_ENDS, LEAST_BLOCKS, RACE_ENDS, STAGE_S, blocks_in
+from quiclab.study.tune.heats import race
+from quiclab.study.tune.minutes import COMBINING_ENDS, FRESH_ENDS, LEAST_BLOCKS, STAGE_S
 from quiclab.study.tune.result import RacedSetting, RaceRound, TuningResult
 from quiclab.study.tune.search_progress import SearchProgress, read_progress
 
 if TYPE_CHECKING:
     from quiclab.study.confirm.confirming_run import Judged
     from quiclab.study.tune.candidates import Candidate
-    from quiclab.study.tune.racing import Standing
     from quiclab.study.tune.tuning_plan import Stage, TuningPlan
 
 _COMBINED, _FRESH, _NEIGHBOURS = "combined", "fresh", "neighbours"
@@ -52,7 +53,7 @@ def search(plan: TuningPlan, trials: TrialsUntil, tell: Tell) -> tuple[TuningRes
     """
     empty = TuningResult(
         plan.cell.study.name, plan.cell.name, plan.cell.arm.name, plan.metric, plan.unit,
-        tuple(each.text for each in plan.candidates), (), None, None, None, (), (), None, (),
+        (), tuple(each.text for each in (*plan.candidates, *plan.left_out)), (), None, None, None, (), (), None, (),
     )  # fmt: skip
     plan.directory.mkdir(parents=True, exist_ok=True)
     with StudyDir(plan.directory).locked():
@@ -72,11 +73,13 @@ def search(plan: TuningPlan, trials: TrialsUntil, tell: Tell) -> tuple[TuningRes
 
 
 def _stages(course: Course) -> int:
-    chosen, code = _race(course)
+    chosen, code = race(course)
     if code not in RAN or not chosen:
         return code
-    if len(chosen) > 1 and course.is_due(_COMBINED, COMBINING_ENDS):
-        chosen, code = _combine(course, chosen)
+    if len(chosen) > 1:
+        # No parts together that have not run together: without time for combinations the fastest alone is judged.
+        is_due = course.is_due(_COMBINED, COMBINING_ENDS)
+        chosen, code = _combine(course, chosen) if is_due else (chosen[:1], code)
         if code not in RAN:
             return code
     code = _fresh(course, chosen)
@@ -86,31 +89,6 @@ def _stages(course: Course) -> int:
     if code not in RAN:
         return code
     return ExitCode.NOT_JUDGED if found is None or found.verdict == "not judged" else ExitCode.OK
-
-
-def _race(course: Course) -> tuple[tuple[Candidate, ...], int]:
-    """Run rounds until the finalists have run one, and return those that may be combined, the fastest first."""
-    by_name = {each.name: each for each in course.plan.candidates}
-    alive = tuple(by_name)
-    number, is_last = 0, False
-    while alive and not is_last and (not number or course.is_due(f"race-{number + 1}", RACE_ENDS)):
-        number += 1
-        blocks = blocks_in(course.left_s(RACE_ENDS), len(alive), course.trial_s)
-        asked = (course.plan, number, [by_name[name] for name in alive], course.blocks_of(f"race-{number}", blocks))
-        stage, is_last = in_fresh_process(_round_stage, asked)
-        code = course.run(stage, course.until(RACE_ENDS))
-        if code not in (*RAN, ExitCode.INTERRUPTED):
-            return (), code
-        after = in_fresh_process(_after_round, (stage.directory, course.pooled, alive, course.plan))
-        course.pooled, alive = after.pooled, after.alive
-        if not after.standings:
-            return (), code if code == ExitCode.INTERRUPTED else ExitCode.NOT_JUDGED
-        _note_round(course, stage, after.standings, by_name)
-        if code == ExitCode.INTERRUPTED:
-            return (), code
-        course.tell(_round_text(number, stage.blocks, after.standings, len(alive), by_name))
-    final = in_fresh_process(_finalists, (course.plan, course.pooled, alive))
-    return tuple(by_name[name] for name in final), ExitCode.OK
 
 
 def _combine(course: Course, parts: tuple[Candidate, ...]) -> tuple[tuple[Candidate, ...], int]:
@@ -123,7 +101,7 @@ def _combine(course: Course, parts: tuple[Candidate, ...]) -> tuple[tuple[Candid
     if code not in RAN:
         return parts[:1], code
     chosen, raced = in_fresh_process(_after_combining, (stage.directory, parts, course.plan.matters_pct))
-    rounds = (*course.result.rounds, RaceRound(str(stage.directory), raced))
+    rounds = (*course.result.rounds, RaceRound(str(stage.directory), None, raced))
     course.keep(rounds=rounds, setting=_text(chosen))
     course.tell(f"combinations: {course.result.setting}")
     return chosen, code
@@ -166,44 +144,7 @@ def _held_out(course: Course, chosen: Sequence[Candidate]) -> int:
     return code
 
 
-@dataclass(frozen=True)
-class _AfterRound:
-    """State of knowledge after a round."""
-
-    pooled: dict[str, list[float]]
-    standings: tuple[Standing, ...]
-    alive: tuple[str, ...]
-
-
 # Each of these runs in a process of its own.
-
-
-def _round_stage(asked: tuple[TuningPlan, int, list[Candidate], int]) -> tuple[Stage, bool]:
-    from quiclab.study.tune.racing import FINALISTS
-    from quiclab.study.tune.tuning_plan import as_it_is, stage_of, with_settings
-
-    plan, number, alive, blocks = asked
-    arms = [as_it_is(plan), *(with_settings(plan, [each], each.name) for each in alive)]
-    return stage_of(plan, f"race-{number}", arms, blocks), len(alive) <= FINALISTS
-
-
-def _after_round(asked: tuple[Path, Mapping[str, list[float]], tuple[str, ...], TuningPlan]) -> _AfterRound:
-    from quiclab.study.tune.findings import raced
-    from quiclab.study.tune.racing import standings, survivors
-
-    directory, before, alive, _ = asked
-    found = raced(directory)
-    pooled = {name: [*before.get(name, []), *found.get(name, {}).values()] for name in alive}
-    ranked = standings(pooled)
-    return _AfterRound(pooled, ranked, survivors(ranked))
-
-
-def _finalists(asked: tuple[TuningPlan, Mapping[str, list[float]], tuple[str, ...]]) -> tuple[str, ...]:
-    from quiclab.study.tune.racing import combined, standings
-
-    plan, pooled, alive = asked
-    keys = {each.name: each.keys for each in plan.candidates}
-    return combined(keys, standings({name: pooled[name] for name in alive}), plan.matters_pct)
 
 
 def _combined_stage(asked: tuple[TuningPlan, tuple[Candidate, ...], int]) -> Stage:
@@ -294,21 +235,6 @@ def _over_neighbours(directory: Path) -> tuple[object, ...]:
     from quiclab.study.tune.findings import over_neighbours
 
     return over_neighbours(directory)
-
-
-def _note_round(course: Course, stage: Stage, found: Sequence[Standing], by_name: Mapping[str, Candidate]) -> None:
-    raced = tuple(RacedSetting(by_name[each.name].text, each.difference_pct, each.blocks) for each in found)
-    best = by_name[found[0].name].text if found and found[0].difference_pct < 0 else None
-    course.keep(rounds=(*course.result.rounds, RaceRound(str(stage.directory), raced)), setting=best)
-
-
-def _round_text(
-    number: int, blocks: int, found: Sequence[Standing], alive: int, by_name: Mapping[str, Candidate]
-) -> str:
-    from quiclab.model.number_text import counted, percent
-
-    best = f"; best so far {by_name[found[0].name].text} ({percent(found[0].difference_pct)})" if found else ""
-    return f"round {number}: {counted(len(found), 'setting')}, {counted(blocks, 'block')}; {alive} go on{best}"
 
 
 def _text(chosen: Sequence[Candidate]) -> str:

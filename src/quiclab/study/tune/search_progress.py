@@ -21,6 +21,15 @@ from quiclab.store.disk import read_object, write_atomically
 _FILE = "progress.json"
 
 
+class Heat(msgspec.Struct, frozen=True):
+    """A heat of the race: the next settings of the plan that have not raced."""
+
+    settings: int
+    """Number of its settings."""
+    ends: Number
+    """Share of the minutes at which its rounds end."""
+
+
 class SearchProgress(msgspec.Struct, frozen=True):
     """State of a search between its stages, or where it was ended."""
 
@@ -34,6 +43,8 @@ class SearchProgress(msgspec.Struct, frozen=True):
     """Stage that has begun → blocks that were planned for it."""
     over: tuple[str, ...] = ()
     """Stages that are over, by the number of their blocks or by their time."""
+    heats: tuple[Heat, ...] = ()
+    """Heats that have begun: one that goes on has the same settings, however much time is left now."""
     ended: bool = False
     """True if the search came to its end: the next one is a new one."""
 

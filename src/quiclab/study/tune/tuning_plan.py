@@ -46,9 +46,9 @@ class TuningPlan:
     why_this_arm: str
     """Reason for which this arm is tuned, as a clause; "" where it was asked for or is the only one."""
     candidates: tuple[Candidate, ...]
-    """Settings that race."""
+    """Settings of the first heat, for which the minutes surely suffice."""
     left_out: tuple[Candidate, ...]
-    """Settings for which the minutes are too few."""
+    """Settings that race in further heats, as far as the first leaves time for them."""
     neighbours: tuple[Scaling, ...]
     """Neighbouring networks on which the chosen setting is checked."""
     unchecked: tuple[Scaling, ...]
@@ -75,6 +75,7 @@ class TuningPlan:
         return {
             "minutes": f"{self.minutes:g}",
             "settings": ", ".join(each.text for each in self.candidates),
+            "settings of further heats": ", ".join(each.text for each in self.left_out),
             "neighbouring networks": ", ".join(map(str, self.neighbours)),
             "metric": self.metric,
             "spec of the study": hashlib.sha256(document.encode()).hexdigest(),

@@ -86,6 +86,8 @@ def seen_from_between(of: Recorded, place: CapturePlace) -> Seen:
         between=Side(place, _client_side_ns(of, sent.at_ns)),
         faster=faster,
         slower=slower,
+        # Acknowledgments that come together look like a rate, were as much lateness allowed as in their instants.
+        clock_ns=of.resolution_ns,
         rate_is_shown=of.transport == "tcp",
         zero_early_ns=_passing_ns(begun, ns_per_byte),
     )

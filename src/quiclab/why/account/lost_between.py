@@ -14,6 +14,7 @@ delay explains the losses, and they yet fall where packets wait for long, they s
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -103,6 +104,8 @@ class Bucket:
     kind: DropKind | None
     """Kind of it; None where packets wait longer than behind a policer, and less than in a queue."""
     rate_bit_per_s: float
+    rates_bit_per_s: tuple[float, float]
+    """Ends between which the rate lies: all rates between them that were tried explain as much."""
     size_bytes: float
     explained: int
     """Losses that it explains."""
@@ -212,23 +215,35 @@ def _best(crossing: Crossing, times: Int64s, runs: Int64s) -> _Fit:
     order = np.argsort(times, kind="stable")
     times, sizes, lost = times[order], crossing.size_bytes[order], crossing.lost[order]
     rates, best, tried = _rates(crossing, times, order, runs), None, 0
+    scores: dict[float, int] = {}
     for _ in range(_ROUNDS):
         rates = rates[np.unique(np.linspace(0, len(rates) - 1, _most_rates(crossing)).astype(int))]
         tried += len(rates)
         levels = _levels(times, sizes, lost, rates)
         found = [_split(level, lost) for level in levels]
         score = np.array([explained - contrary for _, explained, contrary in found])
+        scores |= dict(zip(rates.tolist(), score.tolist(), strict=True))
         top = np.flatnonzero(score == score.max())
         chosen = int(top[len(top) // 2])
         level = np.empty(len(order))
         level[order] = levels[chosen]
-        fit = _Fit(Bucket(None, float(rates[chosen] * 8e9), *found[chosen]), level, tried)
+        rate = float(rates[chosen] * 8e9)
+        fit = _Fit(Bucket(None, rate, (rate, rate), *found[chosen]), level, tried)
         best = fit if best is None or fit.score > best.score else replace(best, tried=tried)
         near = np.sort(np.abs(rates - rates[chosen]))[min(2, len(rates) - 1)] or rates[chosen] * _CLOSEST
         rates = np.linspace(max(rates[chosen] - near, rates[chosen] / 2), rates[chosen] + near, _STEPS)
     if best is None:
         raise ValueError("no rate was tried")
-    return best
+    return replace(best, bucket=replace(best.bucket, rates_bit_per_s=_as_good(best, scores)))
+
+
+def _as_good(best: _Fit, scores: Mapping[float, int]) -> tuple[float, float]:
+    """Rates in bit/s on both sides of the best one between which none explains less."""
+    rate = best.bucket.rate_bit_per_s
+    worse = [8e9 * each for each, score in scores.items() if score < best.score]
+    low = max((each for each in worse if each < rate), default=8e9 * min(scores))
+    high = min((each for each in worse if each > rate), default=8e9 * max(scores))
+    return low, high
 
 
 def _most_rates(crossing: Crossing) -> int:

@@ -112,6 +112,8 @@ class Seen:
     """Arrivals as slow as they may have been: as packets were acknowledged."""
     zero_early_ns: int = 0
     """Time by which the client's first packet may have left earlier than the others tell."""
+    clock_ns: int | None = None
+    """Step of the recording's clock, where instants are unsure by more than that; `resolution_ns` elsewhere."""
     rate_is_shown: bool = True
     """False where packets may wait beyond the recording, or it has none, so that no times show a rate of the path."""
 
@@ -160,6 +162,8 @@ class OneEnd:
     """All after the request: what `parts` has as `ANSWER`, or divides."""
     rate_bit_per_s: float | None
     """Rate at which the path served; None where packets came in bunches, which show none."""
+    rates_bit_per_s: tuple[float, float]
+    """Least and most that this rate can be, by what the recording leaves open."""
     waits: Waits
     """Waits longer than 0.1 ms."""
 
@@ -251,13 +255,16 @@ def account_of_one_end(seen: Seen) -> OneEnd:
     before_answer = _with_client(zero, seen.client, answer, step_ns) if seen.client else usual
     whole = _span(answer, seen.last, step_ns)
     total = _span(zero, seen.last, step_ns)
-    if not (seen.rate_is_shown and arrivals.show_a_rate(seen.resolution_ns)):
+    clock_ns = seen.resolution_ns if seen.clock_ns is None else seen.clock_ns
+    if not (seen.rate_is_shown and arrivals.show_a_rate(clock_ns)):
         of_answer, rate_shown = {Part.ANSWER: whole}, None
     else:
         divided = _by_cause(seen, rate, waits) if seen.held else {Part.WAITS: waits}
         of_answer, rate_shown = {Part.ARRIVING: arriving, **divided}, rate
     parts, undivided = {**before_answer, **of_answer}, {**usual, **of_answer}
-    return OneEnd(seen, total, parts, undivided, whole, rate_shown, _waits(arrivals, rate))
+    served = arrivals.service_ns(rate)
+    rates = (rate * min(1.0, served / most), rate * max(1.0, served / least)) if 0 < least <= most else (0.0, rate)
+    return OneEnd(seen, total, parts, undivided, whole, rate_shown, rates, _waits(arrivals, rate))
 
 
 def _with_client(zero: Instant, client: tuple[Instant, int], answer: Instant, step_ns: int) -> dict[Part, Span]:

@@ -87,6 +87,7 @@ UNPROVEN = dict.fromkeys(
         "early_data_bytes",
         "early_data_packets",
         "early_data_offered",
+        "address_token",
         "migrated",
         "address_changed",
         "path_challenges",
@@ -166,4 +167,18 @@ def test_a_program_of_another_version_is_not_what_was_asked_for(
     proof: dict[str, Any] = UNPROVEN | {"tls_version": "TLS 1.3", "tls_group": "x25519"}
     client = {"requests": [{}], "versions": {"aioquic": account} if account else {}}
     document = {"protocol": "h3", "programs": {role: program}, "proof": proof, "client": client}
+    assert shortfall(record(document)) == reason
+
+
+@pytest.mark.parametrize(
+    ("seen", "reason"),
+    [
+        (True, None),
+        ("unproven", None),
+        (False, "asked for an address token, but the client's first Initial packet had none"),
+    ],
+)
+def test_a_token_that_was_asked_for_is_in_the_first_packet(seen: bool | str, reason: str | None) -> None:
+    proof: dict[str, Any] = UNPROVEN | {"tls_version": "TLS 1.3", "tls_group": "x25519", "address_token": seen}
+    document = {"protocol": "h3", "asked": {"address_token": True}, "proof": proof, "client": {"requests": [{}]}}
     assert shortfall(record(document)) == reason

@@ -161,7 +161,15 @@ def test_the_first_visit_of_ngtcp2_waits_for_a_ticket() -> None:
     assert "--wait-for-ticket" in first
     measured = job(command("client", "ngtcp2", Knobs(session="resumed")))
     assert f"--session-file={WORK / 'session'}" in measured
-    assert not any(option.startswith("--tp-file") for option in measured)
+    assert not any(option.startswith(("--tp-file", "--token-file")) for option in measured)
+
+
+def test_both_visits_of_ngtcp2_name_the_file_of_the_token() -> None:
+    """The first one writes it, the measured one reads it."""
+    knobs = Knobs(session="early_data", address_token=True)
+    for priming in (True, False):
+        visit = job(command("client", "ngtcp2", knobs, replace(CONTEXT, priming=priming)))
+        assert f"--token-file={WORK / 'session.token'}" in visit
 
 
 def test_nghttp_and_wget2_know_the_server_by_address() -> None:

@@ -156,6 +156,17 @@ def test_a_program_without_the_knob_is_told(tmp_path: Path, programs: Mapping[st
     assert told in " ".join(error.value.problems)
 
 
+def test_a_value_that_a_program_has_by_itself_is_no_counterfactual(tmp_path: Path) -> None:
+    """quiche sends without GSO anyhow, and quinn with it: from quinn's server it can be taken, and the sham gives it
+    what it has."""
+    times = {"h2": {"": 800.0}, "h3": {"": 600.0, "dropped_at_the_receiver": 1000.0}}
+    with pytest.raises(SpecError) as error:
+        plan(write(tmp_path / "quiche", times, h3='"quiche"'))
+    assert "sender.gso is false in h3 already, which quiche has by itself" in " ".join(error.value.problems)
+    declared = plan(write(tmp_path / "quinn", times, h3='"quinn"')).declared
+    assert (declared.key, declared.sham) == ("gso", "gso set to true, which quinn has by itself")
+
+
 def test_tls_1_3_is_no_counterfactual_of_an_arm_that_has_it(tmp_path: Path) -> None:
     """Only a client that its spec holds to TLS 1.2 can be given it."""
     times = {"h2": {"": 800.0, "handshake_round_trips": 300.0}, "h3": {"": 800.0}}

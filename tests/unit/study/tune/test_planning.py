@@ -66,7 +66,7 @@ def test_a_search_that_was_ended_goes_on_if_it_asked_the_same(tmp_path: Path) ->
     study = write(tmp_path / "s", path=_PATH)
     first = _plan(study)
     first.directory.mkdir(parents=True)
-    cut = SearchProgress(first.asked, 40.0, 2.0, {"race-1": 3})
+    cut = SearchProgress(first.asked, 40.0, 2.0, {"heat-1-round-1": 3})
     keep_progress(first.directory, cut)
     assert (_plan(study).directory, _plan(study).progress) == (first.directory, cut)
     other = _plan(study, minutes=299.0)
@@ -76,7 +76,7 @@ def test_a_search_that_was_ended_goes_on_if_it_asked_the_same(tmp_path: Path) ->
     (study / "spec.toml").write_text(changed)
     assert _plan(study).passed_over == "tune/1MB-p-h3-1: it differs in spec of the study"
     (study / "spec.toml").write_text(changed.replace("60 ms", "50 ms"))
-    keep_progress(first.directory, SearchProgress(first.asked, 40.0, 2.0, {"race-1": 3}, (), ended=True))
+    keep_progress(first.directory, SearchProgress(first.asked, 40.0, 2.0, {"heat-1-round-1": 3}, (), ended=True))
     again = _plan(study)
     assert (again.directory.name, again.progress, again.passed_over) == ("1MB-p-h3-2", None, "")
 
@@ -97,6 +97,7 @@ def test_progress_that_cannot_be_read_does_not_go_on(tmp_path: Path, text: str) 
         ({"cell": "2MB/p"}, "no cell '2MB/p'"),
         ({"arm": "h4"}, "no arm 'h4'"),
         ({"knobs": ("initial_windw",)}, "no knob 'initial_windw'"),
+        ({"knobs": ("bogus",)}, "no knob 'bogus'"),
         ({"knobs": ("ack_frequency",)}, "nothing of h3 .* can be tuned"),
     ],
 )
@@ -105,6 +106,19 @@ def test_what_cannot_be_tuned(tmp_path: Path, asked: dict[str, object], told: st
     study = write(tmp_path / "s")
     with pytest.raises(SpecError, match=told):
         _plan(study, **asked)
+
+
+def test_a_knob_that_there_is_not_names_those_of_the_arm(tmp_path: Path) -> None:
+    """A near name is suggested; else the hint has the knobs of this arm's programs, and no others."""
+    study = write(tmp_path / "s", path=_PATH)
+    hints = {}
+    for arm, knob in (("h3", "initial_windw"), ("h3", "bogus"), ("h2", "bogus")):
+        with pytest.raises(SpecError) as raised:
+            _plan(study, arm=arm, knobs=(knob,))
+        hints[arm, knob] = raised.value.hint
+    assert hints["h3", "initial_windw"] == "did you mean initial_window?"
+    assert hints["h3", "bogus"] == "h3 has stream_window, gso"
+    assert hints["h2", "bogus"].startswith("h2 has congestion_control, initial_window, send_buffer")
 
 
 def test_fewer_minutes_leave_settings_out(tmp_path: Path) -> None:
@@ -147,7 +161,7 @@ def test_stages_are_studies_with_seeds_of_their_own(tmp_path: Path) -> None:
     plan = _plan(write(tmp_path / "s", path=_PATH), minutes=2000.0)
     best = next(each for each in plan.candidates if "stream_window = 4 MiB" in each.text)
     arms = [as_it_is(plan), with_settings(plan, [best])]
-    stages = [stage_of(plan, name, arms, 6) for name in ("race-1", "fresh")]
+    stages = [stage_of(plan, name, arms, 6) for name in ("heat-1-round-1", "fresh")]
     documents = [tomllib.loads(stage.spec) for stage in stages]
     assert len({document["study"]["seed"] for document in documents} | {plan.cell.study.seed}) == 3
     fresh = documents[1]

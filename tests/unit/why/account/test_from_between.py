@@ -157,3 +157,11 @@ def test_two_captures_from_between_differ_as_those_of_their_client(
         assert "a capture between the ends, 20.0 ms from the client" in text
     assert main(["explain", h2, str(_HERE / "h3.pcapng.gz")]) == ExitCode.SPEC
     assert "these recordings are unlike" in capsys.readouterr().err
+
+
+def test_acknowledgments_that_come_together_show_no_rate(capsys: pytest.CaptureFixture[str]) -> None:
+    """A client that reads several packets at once acknowledges them at once: 20 Mbit/s looked like 591."""
+    recording = _told(capsys, str(_HERE / "bunched-server.pcap.gz"))["recording"]
+    assert recording["server_round_trip_ms"] < 1
+    assert recording["path_rate_bit_per_s"] is None
+    assert recording["path_rate_high_bit_per_s"] is None

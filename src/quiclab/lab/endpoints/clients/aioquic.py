@@ -14,10 +14,11 @@ from quiclab.lab.endpoints._aioquic import (
     KNOBS,
     KNOWN,
     library_settings,
+    own_values_of_aioquic,
     probe_aioquic,
     unsupported_by_aioquic,
 )
-from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, OwnValues, Role, Unsupported
 from quiclab.lab.endpoints._stacks import python_argv
 from quiclab.model.study import Program, Protocol, Tcp
 
@@ -44,6 +45,10 @@ class AioquicClient:
     def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or DEFAULT_PAYLOAD
+
+    def own_values(self, program: Program, protocol: Protocol) -> OwnValues:
+        """Values that it has by itself."""
+        return own_values_of_aioquic(program)
 
     def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows as this project sets them."""

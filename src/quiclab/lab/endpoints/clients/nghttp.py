@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, OwnValues, Role, Unsupported
 from quiclab.lab.endpoints._stacks import find_program
 from quiclab.lab.endpoints.clients._cli import cli_command, log_environment, probe_cli
 from quiclab.model.study import Program, Protocol, Tcp
@@ -36,6 +36,10 @@ class Nghttp:
             if window is not None and window.bytes not in _WINDOW_BITS:
                 return f"nghttp's windows are a power of two less one byte (65535 B, 1048575 B, …), not {window}"
         return None
+
+    def own_values(self, program: Program, protocol: Protocol) -> OwnValues:
+        """Windows that it has without --window-bits and --connection-window-bits: HTTP/2's initial ones."""
+        return {"stream_window": "65535 B", "connection_window": "65535 B"}
 
     def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows: HTTP/2's initial ones (RFC 9113 section 6.9.2), which nghttp does not change."""

@@ -6,8 +6,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
-from quiclab.lab.endpoints._ngtcp2 import DATAGRAM, KNOWN, common_options, probe_ngtcp2, unsupported_by_ngtcp2
+from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, OwnValues, Role, Unsupported
+from quiclab.lab.endpoints._job import token_without_session
+from quiclab.lab.endpoints._ngtcp2 import (
+    DATAGRAM,
+    KNOWN,
+    common_options,
+    own_values_of_ngtcp2,
+    probe_ngtcp2,
+    unsupported_by_ngtcp2,
+)
 from quiclab.lab.endpoints.clients._cli import cli_command, log_environment
 from quiclab.model.study import Program, Protocol, Tcp, Workload
 
@@ -25,7 +33,7 @@ class Ngtcp2Client:
     knobs: Mapping[Protocol, frozenset[str]] = {
         "h3": frozenset(
             {"congestion_control", "groups", "connection_window", "stream_window", "ack_frequency", "initial_rtt"}
-            | {"max_payload", "path_mtu_discovery", "session", "migration"}
+            | {"max_payload", "path_mtu_discovery", "session", "address_token", "migration"}
         )
     }
     abilities: frozenset[Ability] = frozenset({"keylog", "qlog", "resumption", "early_data", "migration", "objects"})
@@ -36,7 +44,7 @@ class Ngtcp2Client:
 
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
         """Reason why a value is not possible, or None."""
-        return unsupported_by_ngtcp2(program)
+        return unsupported_by_ngtcp2(program) or token_without_session(program)
 
     def unsupported_objects(self, program: Program, workload: Workload) -> str | None:
         """Reason why a concurrency is not possible: the program requests everything as soon as the server lets it."""
@@ -47,6 +55,12 @@ class Ngtcp2Client:
     def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or DATAGRAM
+
+    def own_values(self, program: Program, protocol: Protocol) -> OwnValues:
+        """Values that it has by itself, by its help: those of both programs, --max-stream-data-bidi-local and
+        --max-data."""
+        own: OwnValues = {"stream_window": "16 MiB", "connection_window": "24 MiB"}
+        return {**own_values_of_ngtcp2(program), **KNOWN.own_values(program, own)}
 
     def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows from its help; they do not grow."""
@@ -75,6 +89,7 @@ class Ngtcp2Client:
             # Without the server's earlier transport parameters the program offers no early data.
             early = knobs.session == "early_data"
             options += [f"--tp-file={session.with_suffix('.parameters')}"] if early else ["--disable-early-data"]
+            options += [f"--token-file={session.with_suffix('.token')}"] if knobs.address_token else []
         if knobs.migration is not None and not context.priming:
             options.append(f"--change-local-addr={MIGRATES_AFTER}")
             options += ["--nat-rebinding"] if knobs.migration == "rebinding" else []

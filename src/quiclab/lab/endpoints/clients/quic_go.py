@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
-from quiclab.lab.endpoints._job import unsupported_objects, unsupported_upload
+from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, OwnValues, Role, Unsupported
+from quiclab.lab.endpoints._job import token_without_session, unsupported_objects, unsupported_upload
 from quiclab.lab.endpoints._quic_go import (
     KNOWN,
     PAYLOAD,
     least_connection_window,
+    own_values_of_quic_go,
     probe_quic_go,
     quic_go_command,
     quic_windows,
@@ -28,6 +29,8 @@ from quiclab.lab.endpoints._tcp import tcp_sender_facts
 from quiclab.model.study import Program, Protocol, Tcp, Workload
 
 _BOTH = frozenset({"connection_window", "stream_window", "groups", "session", "verify"})
+
+_OWN_OVER_TCP: OwnValues = {"stream_window": "4 MiB"}
 
 
 class QuicGoClient:
@@ -41,7 +44,7 @@ class QuicGoClient:
         "h2": _BOTH | {"tls_version"},
         "h3": _BOTH
         | {"congestion_control", "ecn", "gso", "max_payload", "path_mtu_discovery"}
-        | {"migration", "migrate_at"},
+        | {"migration", "migrate_at", "address_token"},
     }
     abilities: frozenset[Ability] = frozenset(
         {"keylog", "qlog", "resumption", "early_data", "migration", "objects", "upload"}
@@ -56,6 +59,8 @@ class QuicGoClient:
         if protocol == "h2" and program.knobs.session == "early_data":
             return 'Go\'s TLS has no early data over TCP: session = "early_data" is not possible over h2'
         least = least_connection_window("client") if protocol == "h2" else 1
+        if (alone := token_without_session(program)) is not None:
+            return alone
         return unsupported_by_quic_go(program) or wrong_window("connection_window", program.knobs, least)
 
     def unsupported_objects(self, program: Program, workload: Workload) -> str | None:
@@ -74,6 +79,11 @@ class QuicGoClient:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or KNOWN.fact(program, PAYLOAD)[ip_version]
 
+    def own_values(self, program: Program, protocol: Protocol) -> OwnValues:
+        """Values that quic-go has by itself, or the stream window of Go's HTTP/2 (`transportDefaultStreamFlow` of Go
+        1.26)."""
+        return own_values_of_quic_go(program) if protocol == "h3" else KNOWN.own_values(program, _OWN_OVER_TCP)
+
     def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows of quic-go, or of Go's HTTP/2 (Go 1.26); one that is set neither grows nor shrinks."""
         stream, connection = program.knobs.stream_window, program.knobs.connection_window
@@ -86,4 +96,4 @@ class QuicGoClient:
 
     def command(self, context: Context) -> Command:
         """Command with the job in a file; the program loads everything, then waits for the word."""
-        return quic_go_command(context, "client")
+        return quic_go_command(context, "client", {"address_token": True} if context.knobs.address_token else None)

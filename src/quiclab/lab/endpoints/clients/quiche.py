@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from typing import Literal
 
 from quiclab.lab.endpoints._address_change import only_moves
-from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, OwnValues, Role, Unsupported
 from quiclab.lab.endpoints._job import unsupported_objects
 from quiclab.lab.endpoints._quiche import (
     COMMON_KNOBS,
     DATAGRAM,
     KNOWN,
+    own_values_of_quiche,
     probe_quiche,
     quiche_command,
     unsupported_by_quiche,
@@ -52,6 +53,10 @@ class QuicheClient:
     def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or DATAGRAM
+
+    def own_values(self, program: Program, protocol: Protocol) -> OwnValues:
+        """Values that it has by itself."""
+        return {key: value for key, value in own_values_of_quiche(program).items() if key in self.knobs[protocol]}
 
     def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows, of which those that are set stay while the others grow; and how it acknowledges."""

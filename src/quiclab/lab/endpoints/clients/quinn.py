@@ -17,12 +17,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, OwnValues, Role, Unsupported
 from quiclab.lab.endpoints._job import unsupported_objects
 from quiclab.lab.endpoints._quinn import (
     COMMON_KNOBS,
     FIRST_PAYLOAD,
     KNOWN,
+    own_values_of_quinn,
     probe_quinn,
     quinn_command,
     unsupported_by_quinn,
@@ -56,6 +57,10 @@ class QuinnClient:
     def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or FIRST_PAYLOAD
+
+    def own_values(self, program: Program, protocol: Protocol) -> OwnValues:
+        """Values that it has by itself."""
+        return {key: value for key, value in own_values_of_quinn(program).items() if key in self.knobs[protocol]}
 
     def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows, which do not grow."""

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, OwnValues, Role, Unsupported
 from quiclab.lab.endpoints._origin import is_cold, origin_facts, with_origin_knob
 from quiclab.lab.endpoints._pages import HTTP3_FIELD, HTTP3_HERE, listening
 from quiclab.lab.endpoints._stacks import Launch, find_program, why_absent
@@ -78,6 +78,10 @@ class Envoy:
     def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams."""
         return _DATAGRAM
+
+    def own_values(self, program: Program, protocol: Protocol) -> OwnValues:
+        """Congestion control that it has by itself: its runtime flag for BBR is set unless CUBIC is asked for."""
+        return KNOWN.own_values(program, {"congestion_control": "bbr"} if protocol == "h3" else {})
 
     def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender: its QUIC's, or the kernel's TCP."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, OwnValues, Role, Unsupported
 from quiclab.lab.endpoints._origin import is_cold, origin_facts, with_origin_knob
 from quiclab.lab.endpoints._pages import HTTP3_FIELD, HTTP3_HERE, listening
 from quiclab.lab.endpoints._stacks import find_program, why_absent
@@ -23,6 +23,20 @@ from quiclab.project import MORE_PROGRAMS
 
 KNOWN = Known("haproxy", "3.2", "3.4")
 """Read in its manual (quic-cc-algo, the largest window) and its source, 3.2.0 to 3.4.0: before 3.2 it did not pace."""
+_OWN_VALUES: Mapping[Protocol, OwnValues] = {
+    "h2": {"max_streams": 100},
+    "h3": {
+        "congestion_control": "cubic",
+        "max_window": "480 KiB",
+        "max_streams": 100,
+        "pacing": True,
+        "gso": True,
+        "hystart": False,
+        "retry": False,
+    },
+}
+"""Defaults by its manual: tune.h2.fe.max-concurrent-streams, quic-cc-algo, the largest window and the number of streams
+of a frontend's connection, pacing and UDP GSO of QUIC; quic-cc-hystart and quic-force-retry are to be asked for."""
 _DATAGRAMS = {4: 1252, 6: 1232}
 """UDP payload of every full datagram, by version of IP: as much as a packet of 1280 bytes holds."""
 _BETA = {"reno": " with beta 0.5", "cubic": " with beta 0.7"}
@@ -70,6 +84,10 @@ class Haproxy:
     def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams."""
         return _DATAGRAMS[ip_version]
+
+    def own_values(self, program: Program, protocol: Protocol) -> OwnValues:
+        """Values that it has by itself."""
+        return KNOWN.own_values(program, _OWN_VALUES.get(protocol, {}))
 
     def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender: its QUIC's, or the kernel's TCP."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, OwnValues, Role, Unsupported
 from quiclab.lab.endpoints._nginx import (
     ABILITIES,
     DATAGRAM,
@@ -14,6 +14,7 @@ from quiclab.lab.endpoints._nginx import (
     nginx_command,
     nginx_facts,
     nginx_least_window,
+    nginx_own_values,
     probe_nginx,
 )
 from quiclab.lab.endpoints._origin import is_cold, origin_facts, with_origin_knob
@@ -47,6 +48,10 @@ class NginxProxy:
     def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams."""
         return DATAGRAM
+
+    def own_values(self, program: Program, protocol: Protocol) -> OwnValues:
+        """Values that it has by itself."""
+        return nginx_own_values(program, protocol)
 
     def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender: its own QUIC's, or those of the kernel's TCP."""

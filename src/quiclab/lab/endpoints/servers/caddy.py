@@ -6,8 +6,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
-from quiclab.lab.endpoints._caddy import KNOBS, KNOWN, PAYLOAD, caddy_facts, caddy_lacks, caddy_of_hosts, probe_caddy
+from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, OwnValues, Role, Unsupported
+from quiclab.lab.endpoints._caddy import (
+    KNOBS,
+    KNOWN,
+    PAYLOAD,
+    caddy_facts,
+    caddy_lacks,
+    caddy_of_hosts,
+    caddy_own_values,
+    probe_caddy,
+)
 from quiclab.lab.endpoints._pages import CONTENT_TYPES, HEADERS
 from quiclab.model.study import Program, Protocol, Tcp
 
@@ -34,6 +43,10 @@ class Caddy:
     def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams."""
         return KNOWN.fact(program, PAYLOAD)[ip_version]
+
+    def own_values(self, program: Program, protocol: Protocol) -> OwnValues:
+        """Values that it has by itself."""
+        return caddy_own_values(program, protocol)
 
     def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender: its own QUIC's, or those of the kernel's TCP."""

@@ -6,16 +6,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, OwnValues, Role, Unsupported
 from quiclab.lab.endpoints._nginx import (
     ABILITIES,
     DATAGRAM,
     KNOBS,
     KNOWN,
-    OWN_VALUES,
     nginx_command,
     nginx_facts,
     nginx_least_window,
+    nginx_own_values,
     probe_nginx,
 )
 from quiclab.model.study import Program, Protocol, Tcp
@@ -31,7 +31,6 @@ class Nginx:
     knobs = KNOBS
     abilities: frozenset[Ability] = ABILITIES | {"upload"}
     stream_buffer: frozenset[Protocol] = frozenset({"h3"})
-    own_values: Mapping[Protocol, Mapping[str, str | int | bool]] = OWN_VALUES
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Ask nginx for its version and its modules."""
@@ -48,6 +47,10 @@ class Nginx:
     def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams."""
         return DATAGRAM
+
+    def own_values(self, program: Program, protocol: Protocol) -> OwnValues:
+        """Values that it has by itself."""
+        return nginx_own_values(program, protocol)
 
     def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender: its own QUIC's, or those of the kernel's TCP."""

@@ -6,8 +6,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
-from quiclab.lab.endpoints._ngtcp2 import BETA, DATAGRAM, KNOWN, common_options, probe_ngtcp2, unsupported_by_ngtcp2
+from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, OwnValues, Role, Unsupported
+from quiclab.lab.endpoints._ngtcp2 import (
+    BETA,
+    DATAGRAM,
+    KNOWN,
+    common_options,
+    own_values_of_ngtcp2,
+    probe_ngtcp2,
+    unsupported_by_ngtcp2,
+)
 from quiclab.lab.endpoints._stacks import find_program
 from quiclab.model.study import Program, Protocol, Tcp
 
@@ -39,6 +47,12 @@ class Ngtcp2Server:
     def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or DATAGRAM
+
+    def own_values(self, program: Program, protocol: Protocol) -> OwnValues:
+        """Values that it has by itself, by its help: those of both programs, --max-stream-data-bidi-remote, --max-data
+        and --max-streams-bidi."""
+        own: OwnValues = {"stream_window": "256 KiB", "connection_window": "1 MiB", "max_streams": 100}
+        return {**own_values_of_ngtcp2(program), **KNOWN.own_values(program, own)}
 
     def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender."""

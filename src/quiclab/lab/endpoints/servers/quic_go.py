@@ -15,12 +15,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
-from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, OwnValues, Role, Unsupported
 from quiclab.lab.endpoints._pages import CONTENT_TYPES, HEADERS, HTTP3_FIELD, HTTP3_HERE
 from quiclab.lab.endpoints._quic_go import (
     KNOWN,
     PAYLOAD,
     least_connection_window,
+    own_values_of_quic_go,
     probe_quic_go,
     quic_go_command,
     quic_windows,
@@ -61,6 +62,13 @@ class QuicGoServer:
     def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or KNOWN.fact(program, PAYLOAD)[ip_version]
+
+    def own_values(self, program: Program, protocol: Protocol) -> OwnValues:
+        """Values that quic-go has by itself, with `DefaultMaxIncomingStreams`, and those of Go's HTTP/2: the defaults
+        of `http.HTTP2Config` of a server (Go 1.26)."""
+        if protocol == "h3":
+            return {**own_values_of_quic_go(program), **KNOWN.own_values(program, {"max_streams": 100})}
+        return KNOWN.own_values(program, {"max_streams": 250, "stream_window": "1 MiB", "connection_window": "1 MiB"})
 
     def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender: quic-go's, or the kernel's TCP."""

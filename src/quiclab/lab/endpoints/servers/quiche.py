@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, OwnValues, Role, Unsupported
 from quiclab.lab.endpoints._quiche import (
     BETA,
     COMMON_KNOBS,
     DATAGRAM,
     KNOWN,
+    own_values_of_quiche,
     probe_quiche,
     quiche_command,
     unsupported_by_quiche,
@@ -49,6 +50,10 @@ class QuicheServer:
     def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or DATAGRAM
+
+    def own_values(self, program: Program, protocol: Protocol) -> OwnValues:
+        """Values that it has by itself."""
+        return {key: value for key, value in own_values_of_quiche(program).items() if key in self.knobs[protocol]}
 
     def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender."""

@@ -28,11 +28,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, OwnValues, Role, Unsupported
 from quiclab.lab.endpoints._quinn import (
     COMMON_KNOBS,
     FIRST_PAYLOAD,
     KNOWN,
+    own_values_of_quinn,
     probe_quinn,
     quinn_command,
     sending_facts,
@@ -72,6 +73,10 @@ class QuinnServer:
     def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or FIRST_PAYLOAD
+
+    def own_values(self, program: Program, protocol: Protocol) -> OwnValues:
+        """Values that it has by itself."""
+        return {key: value for key, value in own_values_of_quinn(program).items() if key in self.knobs[protocol]}
 
     def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender."""
