@@ -5,7 +5,8 @@ usage: headlines.py run [CELL …]     run cells that are not finished, all if n
        headlines.py keep [CELL …]    keep the results of cells that have been run
        headlines.py write [--check]  write docs/papers.md and its pictures; --check fails where they are out of date
 
-Studies go to studies/headlines. A run that was ended goes on where it was.
+Studies go to studies/headlines, as those of `quiclab paper` at the paper's size. A run that was ended goes on where it
+was.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from headlines_check import read_all
 from headlines_figure import marks, picture
 from headlines_page import page, picture_of
 from headlines_results import CELLS, ROOT
+from headlines_trials import trials_of
 
+from quiclab.cli.paper import USUAL_OUT
 from quiclab.cli.trouble import refused, tell
 from quiclab.model.errors import RAN, QuiclabError, SpecError
 from quiclab.spec.read import read_study
@@ -30,7 +33,7 @@ from quiclab.store.layout import BESIDE
 from quiclab.why.account import Why
 from quiclab.why.mechanisms import BY_NAME
 
-STUDIES = ROOT / "studies" / "headlines"
+STUDIES = ROOT / USUAL_OUT
 PAGE = ROOT / "docs" / "papers.md"
 _QUICLAB = ROOT / ".venv" / "bin" / "quiclab"
 _DIFFERENCES = (
@@ -162,7 +165,11 @@ def keep(study: Path, results: Path, explained: dict[str, Any]) -> None:
         return
     results.mkdir(exist_ok=True)
     print(f"kept: results of {results.parent.name}")
-    (results / "claims.csv").write_bytes((data / "claims.csv").read_bytes())
+    for source, name in ((data / "claims.csv", "claims.csv"), (study / "spec.toml", "spec.toml")):
+        (results / name).write_bytes(source.read_bytes())
+    (results / "trials.csv").unlink(missing_ok=True)
+    if (trials := trials_of(study)) is not None:
+        trials.write_csv(results / "trials.csv")
     began = pl.read_parquet(study / "tables" / "trials.parquet", columns=["began_utc"])["began_utc"].drop_nulls()
     host = json.loads((study / "host.json").read_text()) | ({"measured": began.max()[:10]} if len(began) else {})
     if host.get(BESIDE):

@@ -21,12 +21,7 @@ def read_all(folder: Path = CELLS, without: Collection[str] = ()) -> tuple[Headl
     """Read headlines.toml and the results of every cell but those in `without`, which are to be made anew. Raise
     SpecError, which names the file, where one cannot be read or they do not fit each other."""
     file = folder / "headlines.toml"
-    try:
-        headlines = read_headlines(file)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise SpecError(
-            f"{file} cannot be read: {_error_line(error)}", hint="mend it, or restore it with git"
-        ) from error
+    headlines = read_headlines(file)
     declared = {
         spec.parent.name: {
             claim.id: set(itertools.product(claim.workloads, claim.paths))
@@ -46,9 +41,16 @@ def _unknown(headlines: Headlines, declared: dict[str, dict[str, set[tuple[str, 
     for headline in headlines.headlines:
         if not any(headline.id.startswith(paper.key) for paper in headlines.papers):
             yield f"{headline.id}, whose letter is of no paper"
-        named = [*headline.claims, *((each.cell, each.claim) for each in headline.counterfactuals if each.claim)]
+        named = [*headline.claims, *(claim for each in headline.stands_in for claim in each.claims)]
+        named += [(each.cell, each.claim) for each in headline.counterfactuals if each.claim]
         yield from (f"{cell}:{claim}" for cell, claim in named if claim not in declared.get(cell, {}))
         yield from (each.cell for each in headline.counterfactuals if each.cell not in declared)
+        own = {f"{cell}:{claim}" for cell, claim in headline.claims}
+        yield from (
+            f"{each.cause_of}, which is no claim of {headline.id}"
+            for each in headline.counterfactuals
+            if each.cause_of and (each.cause_of not in own or not each.claim)
+        )
 
 
 def _results(cell: str, places: dict[str, set[tuple[str, str]]], folder: Path) -> CellResults:
@@ -58,7 +60,7 @@ def _results(cell: str, places: dict[str, set[tuple[str, str]]], folder: Path) -
     if not results.exists():
         return CellResults()
     try:
-        for name in ("claims.csv", "differences.csv"):
+        for name in ("claims.csv", "differences.csv", "spec.toml"):
             if not (results / name).is_file():
                 raise SpecError(f"{results / name} is missing", hint=hint)
         found = read_results(cell, folder)
@@ -68,7 +70,8 @@ def _results(cell: str, places: dict[str, set[tuple[str, str]]], folder: Path) -
         raise SpecError(f"{results} cannot be read: {_error_line(error)}", hint=hint) from error
     for claim, wanted in places.items():
         rows = found.claims.get(claim, [])
-        if missing := wanted - {(row["workload"], row["path"]) for row in rows}:
+        measured = {each for each in wanted if found.changed.was_there(*each)}
+        if missing := measured - {(row["workload"], row["path"]) for row in rows}:
             workload, path = min(missing)
             raise SpecError(f"{results / 'claims.csv'} has no row of {claim} for {workload}, {path}", hint=hint)
         if odd := {str(row["verdict"]) for row in rows} - _VERDICTS:

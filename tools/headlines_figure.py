@@ -70,11 +70,12 @@ def mark(headline: Headline, row: Mapping[str, Any], expected: Mapping[str, Any]
 
 
 def marks(headlines: Sequence[Headline], results: Mapping[str, CellResults]) -> list[Mark]:
-    """All claims of some headlines that can be placed, in order."""
+    """All claims of some headlines that can be placed, in order, but those that were measured before their spec
+    changed."""
     found = (
         mark(each, row, results[cell].expected[row["claim"]], results[cell].matters)
         for each in headlines
-        for cell, row in rows_of(each, results)
+        for cell, row in rows_of(each, results, before=False)
         if row["claim"] in results[cell].expected
     )
     return [each for each in found if each is not None]

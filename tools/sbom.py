@@ -30,14 +30,25 @@ from packageurl import PackageURL
 from spdx import spdx
 
 ROOT = Path(__file__).resolve().parents[1]
-PYTHON = ("requirements.lock", "requirements-dev.lock", "requirements-stacks.lock", "requirements-docs.lock")
+
+
+def _release_locks(name: str) -> list[str]:
+    """Locks of older releases, each below `programs/releases`."""
+    return sorted(file.relative_to(ROOT).as_posix() for file in ROOT.glob(f"programs/releases/*/*/{name}"))
+
+
+PYTHON = (
+    *("requirements.lock", "requirements-dev.lock", "requirements-stacks.lock", "requirements-docs.lock"),
+    *_release_locks("requirements.lock"),
+)
 RUST = (
     "Cargo.lock",
     "crates/log-decode/fuzz/Cargo.lock",
     "crates/stack-quiche/Cargo.lock",
     "crates/stack-quinn/Cargo.lock",
+    *_release_locks("Cargo.lock"),
 )
-GO = ("programs/quic-go/go.sum",)
+GO = ("programs/quic-go/go.sum", *_release_locks("go.sum"))
 NPM = ("programs/speedline/package-lock.json",)
 # What it prints is not validated: what is written in the end is.
 CYCLONEDX_PY = (

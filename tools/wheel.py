@@ -23,14 +23,14 @@ from pathlib import Path
 from cargo_licences import licences
 
 from quiclab.lab.stacks.build import source_folders
-from quiclab.lab.stacks.catalogue import ITEMS, Build
+from quiclab.lab.stacks.catalogue import ITEMS, RELEASE_ITEMS, Build, Environment
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "quiclab._core.data"
 """Folder, named as maturin looks for it, that becomes the wheel's data: pip puts each part where its kind belongs."""
 PROGRAMS = ("quiclab-link", "quiclab-tcp-info")
-SOURCES = {folder.relative_to(ROOT).as_posix(): None for item in ITEMS if isinstance(item, Build)
-           for folder in source_folders(ROOT / item.source)}  # fmt: skip
+SOURCES = {folder.relative_to(ROOT).as_posix(): None for item in (*ITEMS, *RELEASE_ITEMS)
+           if isinstance(item, Build | Environment) for folder in source_folders(ROOT / item.source)}  # fmt: skip
 """Folders of what the programs are compiled from, each once."""
 FOLDERS = ("experiments", "docs", *SOURCES)
 FILES = ("README.md", "GLOSSARY.md", "SECURITY.md", "requirements.lock", "requirements-stacks.lock")

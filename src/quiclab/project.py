@@ -30,6 +30,13 @@ SET_UP = "make setup" if PROJECT else "install quiclab's wheel again (pip instal
 MORE_PROGRAMS = "make stacks" if PROJECT else "quiclab doctor --install"
 """Command that installs real clients, servers and proxies."""
 
+INSTALL = "tools/stacks.sh" if PROJECT else "quiclab doctor --install"
+"""Command that installs the program whose name is appended."""
+
+RELEASES = "releases"
+"""Folder of releases: of their locks below `programs` of the supplies, and of what was built below the stacks folder;
+the rest of the path is the program's name and its version."""
+
 
 def own_program(name: str) -> str:
     """Path of a program of quiclab's own, which is installed beside this Python. Raises HostError."""
@@ -48,6 +55,24 @@ def stacks_folder() -> Path:
     if PROJECT:
         return PROJECT / ".stacks"
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share", "quiclab", "stacks")
+
+
+def releases_of(program: str) -> list[str]:
+    """Versions of a program, by its name in a spec, that can be installed beside the current one."""
+    locks = SUPPLIES / "programs" / RELEASES / program
+    return sorted(each.name for each in locks.glob("*") if each.name[:1].isdigit())
+
+
+def release_folder(program: str, version: str) -> Path:
+    """Folder for a release of a program, installed or not."""
+    return stacks_folder() / RELEASES / program / version
+
+
+def release_name(folder: str | None) -> str | None:
+    """Name by which the release in a folder is installed, such as `caddy@2.5.2`; None for another folder."""
+    if folder is None or not Path(folder).is_relative_to(stacks_folder() / RELEASES):
+        return None
+    return "@".join(Path(folder).relative_to(stacks_folder() / RELEASES).parts)
 
 
 def studies() -> dict[str, Path]:

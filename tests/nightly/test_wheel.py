@@ -80,6 +80,18 @@ def test_a_study_of_a_paper_is_found(installed: Installed) -> None:
     assert "quiclab doctor --install" in told
 
 
+def test_a_papers_results_come_with_it(installed: Installed) -> None:
+    """Each with its sentence; one is foretold from the specs in the package, and programs that it lacks are named."""
+    told = installed("quiclab", "paper", "--list")
+    assert "100 KB, nothing added: HTTP/3 is consistently better" in told
+    assert "make stacks" not in told
+    told = installed("quiclab", "paper", "yu-benson", "4a", "--small", "--dry-run", code=3)
+    assert "Y1, Y2 and Y3, in 3 studies" in told
+    assert "studies/headlines/yb-small-6-pairs" in told
+    assert "is not here" in told
+    assert "quiclab doctor --install" in told
+
+
 def test_the_demo_runs_on_real_packets(installed: Installed) -> None:
     """One block of it: run, report, figure, query, and a look from Python."""
     assert "make" not in installed("quiclab", "run", "dmeo", code=2)

@@ -17,8 +17,8 @@ from quiclab.spec.toml_text import Toml
 
 _DESCRIPTION = """\
 Print the lines by which a shell completes quiclab's command line with the Tab key: verbs, options, files, figures,
-metrics, named paths, and the cells and arms of the spec or study that the command names. Have the shell read them where
-it starts, as the examples do.
+metrics, named paths, papers and their results, and the cells and arms of the spec or study that the command names. Have
+the shell read them where it starts, as the examples do.
 """
 
 _EPILOG = """\
@@ -126,8 +126,28 @@ def _known_names(parsed_args: argparse.Namespace) -> Callable[[str], list[str]]:
     return lambda kind: [str(each["name"]) for each in document.get(f"{kind}s", []) if not each.get("only_for")]
 
 
+def _papers(**_: Any) -> Iterable[str]:
+    from quiclab.spec.headlines import read_headlines
+
+    return [paper.word for paper in read_headlines().papers]
+
+
+def _results(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
+    """Ids of a paper's results, and the labels of its figures, tables and sections."""
+    from quiclab.spec.headline_choice import choose, paper_places
+    from quiclab.spec.headlines import read_headlines
+
+    try:
+        headlines = choose(read_headlines(), parsed_args.paper or "").headlines  # none is named before its own Tab
+    except SpecError:
+        return []
+    return [word for each in headlines for word in (each.id, *(place.label for place in paper_places(each.where)))]
+
+
 _COMPLETERS: dict[str, Completer] = {
     "name": _names,
+    "paper": _papers,
+    "result": _results,
     "metric": _metrics,
     "profile": _profiles,
     "cell": _cells,

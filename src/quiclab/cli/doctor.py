@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from quiclab.cli.own_name import as_typed
@@ -19,6 +19,7 @@ from quiclab.model.errors import DecodeError, ExitCode
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from quiclab.lab.endpoints import Endpoint
     from quiclab.lab.testbed.host import Finding
     from quiclab.model.conformance_record import CaseResult
 
@@ -70,10 +71,12 @@ def run(arguments: argparse.Namespace) -> int:
                 "version": 1,
                 "machine": [asdict(finding) for finding in machine],
                 "endpoints": [asdict(each) for each in endpoints],
+                "releases": [asdict(each) for each in _releases()],
             }
         )
     else:
         _print(machine, endpoints)
+        _print_releases(_releases())
         _print_conformance()
     broken = any(finding.state == "missing" and finding.name in NEEDED for finding in machine)
     embedded = {("server", "caddy"), ("client", "curl-cffi")}
@@ -113,25 +116,52 @@ class EndpointEntry:
 
 
 def _endpoints() -> list[EndpointEntry]:
-    from quiclab.lab.endpoints import ENDPOINTS, Available
+    from quiclab.lab.endpoints import ENDPOINTS
+
+    return [_probed(endpoint) for endpoint in ENDPOINTS]
+
+
+def _probed(endpoint: Endpoint, prefix: str | None = None) -> EndpointEntry:
+    from quiclab.lab.endpoints import Available
     from quiclab.lab.testbed.host import bounded_run
 
-    rows = []
+    result = endpoint.probe(bounded_run, prefix)
+    here = isinstance(result, Available)
+    return EndpointEntry(
+        name=endpoint.name,
+        role=endpoint.role,
+        protocols=sorted(endpoint.protocols),
+        status="available" if here else "unsupported",
+        version=result.version if isinstance(result, Available) else None,
+        reason="" if isinstance(result, Available) else result.reason,
+        install="" if isinstance(result, Available) else result.install,
+    )
+
+
+def _releases() -> list[EndpointEntry]:
+    """Releases that a spec can name by `version`, in each role that they can have."""
+    from quiclab.lab.endpoints import ENDPOINTS
+    from quiclab.project import INSTALL, release_folder, releases_of
+
+    found = []
     for endpoint in ENDPOINTS:
-        result = endpoint.probe(bounded_run)
-        here = isinstance(result, Available)
-        rows.append(
-            EndpointEntry(
-                name=endpoint.name,
-                role=endpoint.role,
-                protocols=sorted(endpoint.protocols),
-                status="available" if here else "unsupported",
-                version=result.version if isinstance(result, Available) else None,
-                reason="" if isinstance(result, Available) else result.reason,
-                install="" if isinstance(result, Available) else result.install,
-            )
-        )
-    return rows
+        for version in releases_of(endpoint.name):
+            entry = _probed(endpoint, str(release_folder(endpoint.name, version)))
+            absent = entry.status != "available"
+            install = f"{INSTALL} {endpoint.name}@{version}" if absent else ""
+            found.append(replace(entry, version=entry.version or version, install=install))
+    return found
+
+
+def _print_releases(releases: Sequence[EndpointEntry]) -> None:
+    """Print the releases that are here, and the line that adds others."""
+    here = [each for each in releases if each.status == "available"]
+    if here:
+        rows = [(each.name, each.role, each.version or "") for each in here]
+        _print_table("older releases that are here, for a spec's `version`", ("name", "role", "version"), rows)
+    absent = {f"{each.name}@{each.version}": each.install for each in releases if each.install}
+    if absent:
+        print(f"  Older releases that are not here: {', '.join(absent)} (to add one: {next(iter(absent.values()))}).")
 
 
 def _print(machine: list[Finding], endpoints: list[EndpointEntry]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from quiclab.cli.explain_documents import ConfirmDocument, ExplainDocument, RecordingDocument, RecordingsDocument
 from quiclab.cli.explain_losses import LossesDocument
 from quiclab.cli.explain_page import PageDocument
+from quiclab.cli.paper_document import PaperDocument, PapersDocument
 from quiclab.cli.status_document import StatusDocument, TrialCounts
 from quiclab.cli.tune_document import TuneDocument
 from quiclab.compare.builds.gate import Verdict
@@ -214,6 +215,8 @@ class DoctorDocument:
     """Findings on the machine, each with `state`, `detail` and `remedy`."""
     endpoints: tuple[Mapping[str, object], ...]
     """Every client, server and proxy, with `status`, `version`, `reason` and `install`."""
+    releases: tuple[Mapping[str, object], ...]
+    """Older releases that a spec can name by `version`, in the same form, in each of their roles."""
 
 
 @dataclass(frozen=True)
@@ -284,6 +287,8 @@ DOCUMENTS: Mapping[str, type[Any]] = {
     "ask --size SIZE --rtt TIME --json": AskDocument,
     "plan SPEC --json": PlanDocument,
     "run SPEC --json": RunDocument,
+    "paper --list --json": PapersDocument,
+    "paper PAPER RESULT --json": PaperDocument,
     "status STUDY --json": StatusDocument,
     "merge STUDY PART… --json": RunDocument,
     "report STUDY --json": ReportDocument,

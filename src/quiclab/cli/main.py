@@ -47,6 +47,7 @@ _MODULES = {
             "ask",
             "plan",
             "run",
+            "paper",
             "status",
             "merge",
             "report",

@@ -15,6 +15,7 @@ VERBS = (
         "ask",
         "plan",
         "run",
+        "paper",
         "status",
         "merge",
         "report",

@@ -11,6 +11,7 @@ from quiclab.lab.endpoints import Presence, look_for
 from quiclab.lab.testbed.host import bounded_run
 from quiclab.model.errors import HostError
 from quiclab.model.study import Study
+from quiclab.project import release_name
 
 
 def own_programs(study: Study) -> str | None:
@@ -19,7 +20,7 @@ def own_programs(study: Study) -> str | None:
         program.argv[0] if program.argv else f"{program.name} of {program.prefix}"
         for arm in study.arms
         for _, program, _ in arm.programs()
-        if program.argv or program.prefix
+        if program.argv or (program.prefix and release_name(program.prefix) is None)
     }
     if not found:
         return None

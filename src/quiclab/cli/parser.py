@@ -114,9 +114,14 @@ class Parser(argparse.ArgumentParser):
         """Take words that follow an option for those of the verb that may be left out: argparse looks for these before
         the option alone."""
         for action in self._get_positional_actions():
-            left_out = action.nargs == argparse.OPTIONAL and getattr(known, action.dest) is action.default
-            if left_out and unknown and not unknown[0].startswith("-"):
-                setattr(known, action.dest, self._get_values(action, [unknown.pop(0)]))
+            may_miss = action.nargs in (argparse.OPTIONAL, argparse.ZERO_OR_MORE)
+            if not may_miss or getattr(known, action.dest) is not action.default:
+                continue
+            words = list(takewhile(lambda word: not word.startswith("-"), unknown))
+            words = words[:1] if action.nargs == argparse.OPTIONAL else words
+            if words:
+                setattr(known, action.dest, self._get_values(action, words))
+                del unknown[: len(words)]
 
     def check_option(self, word: str) -> None:
         """Raise SpecError for a long option that is not of this verb."""

@@ -37,7 +37,7 @@ from quiclab.store.layout import StudyDir
 from quiclab.store.ledger import kept_positions
 from quiclab.study.preflight import foreseen
 from quiclab.study.sequential_run import planned_blocks
-from quiclab.study.specs import describe_arms, in_versions, load_study, spec_file_of
+from quiclab.study.specs import describe_arms, load_study, spec_file_of, with_versions
 
 if TYPE_CHECKING:
     from quiclab.compare.power import Power
@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
     size = plan_size(study, grown)
     matters = power_of(study, size, arguments.spec if begun else None)
     here = programs_here(study)
-    senders = senders_of(dataclasses.replace(study, arms=tuple(in_versions(arm, here.versions) for arm in study.arms)))
+    senders = senders_of(with_versions(study, here.versions))
     rows = _in_order(study, begun, grown)
     if arguments.json:
         _print_json(plan_json(study, size, matters, here, senders), rows, study, senders)
@@ -176,7 +176,7 @@ def warnings(study: Study, size: PlanSize, here: Presence, senders: Senders) -> 
     power = attainable(study, _pairs(study, size))
     if power.comparisons and (power.together is None or power.together > max(1, power.comparisons // 2)):
         found.append(power.sentence)
-    found += foreseen(dataclasses.replace(study, arms=tuple(in_versions(arm, here.versions) for arm in study.arms)))
+    found += foreseen(with_versions(study, here.versions))
     if (own := own_programs(study)) is not None:
         found.append(own)
     limited = {row.cell_id for row in size.samples if expected_duration(row, study, senders) > study.limits.trial}

@@ -276,7 +276,9 @@ def _parts(direction: Direction) -> Iterator[str]:
         yield f"rate {rate} (the mean is shown)"
     if direction.loss is not None and direction.loss_at == "exit":
         yield "loss behind the queue"
-    if direction.loss_by != "index":
+    if direction.loss_by == "super-packet":
+        yield "one draw for all that a sender's offload joins, as netem has it: fewer loss events for TCP than for QUIC"
+    elif direction.loss_by != "index":
         yield f"losses drawn by {direction.loss_by}"
     if direction.drop is not None:
         yield f"drops {direction.drop}"

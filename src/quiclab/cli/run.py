@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from quiclab.cli.behind_bar import run_behind_bar
 from quiclab.cli.neighbours import add_wait, measuring
 from quiclab.cli.own_name import as_typed
-from quiclab.cli.run_options import add_backend, add_jobs, jobs_again, part_again
+from quiclab.cli.run_options import add_backend, add_jobs, add_keep_raw, jobs_again, keep_raw_again, part_again
 from quiclab.cli.trouble import code_of
 from quiclab.cli.voice import add_json, add_quiet, print_document
 from quiclab.model.errors import RAN, ExitCode, SpecError
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from quiclab.cli.trials import Bar
     from quiclab.model.study import Study
     from quiclab.plan.part import Part
-    from quiclab.store.keep_raw import KeepRaw
     from quiclab.study.observer import Observer
 
 _EPILOG = """\
@@ -72,15 +71,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     )
     add_jobs(parser)
     add_wait(parser)
-    parser.add_argument(
-        "--keep-raw",
-        type=_keep_raw,
-        default="all",
-        metavar="RULE",
-        help="which trials keep their logs and captures, which take most of the room, once their tables are made: all "
-        "(default), failures, pairs:N (of the first N pairs of each cell, and of failures), none, or a size such as "
-        "5GB for those of the whole study; trials of earlier runs lose theirs too",
-    )
+    add_keep_raw(parser)
     look = parser.add_argument_group("a part of the plan", "The same command without these runs the rest.")
     look.add_argument("--blocks", type=int, metavar="N", help="only the first N blocks of each cell")
     look.add_argument(
@@ -230,15 +221,6 @@ def _shard(text: str) -> tuple[int, int]:
     return int(number), int(of)
 
 
-def _keep_raw(text: str) -> KeepRaw:
-    from quiclab.store.keep_raw import KeepRaw
-
-    try:
-        return KeepRaw.parse(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-
-
 def _usual_place(spec: Path, name: str, part: Part) -> Path:
     """Folder of a study without --out: shards beside each other, as each is a study of its own."""
     if spec.is_dir():
@@ -315,10 +297,9 @@ def _finish(
 
 def _again(study_dir: StudyDir, part: Part, arguments: argparse.Namespace) -> str:
     """The command that goes on with a study."""
-    keep_raw = [] if arguments.keep_raw.what == "all" else ["--keep-raw", arguments.keep_raw.rule]
     dask = [] if arguments.dask is None else ["--dask", arguments.dask]
     dask += ["--without-tls"] if arguments.without_tls else []
     until = [] if arguments.until is None else ["--until", arguments.until]
     until += [] if arguments.at_most is None else ["--at-most", str(arguments.at_most)]
-    more = [*part_again(part), *until, *jobs_again(arguments.jobs), *keep_raw, *dask]
+    more = [*part_again(part), *until, *jobs_again(arguments.jobs), *keep_raw_again(arguments.keep_raw), *dask]
     return shlex.join(["quiclab", "run", str(study_dir.root), *more])

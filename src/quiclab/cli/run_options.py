@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from quiclab.plan.part import Part
+    from quiclab.store.keep_raw import KeepRaw
 
 ONE_JOB = 1
 """One trial after another: what is done without --jobs."""
@@ -33,9 +34,27 @@ def add_jobs(parser: argparse._ActionsContainer) -> None:
     )
 
 
+def add_keep_raw(parser: argparse._ActionsContainer) -> None:
+    """Teach a verb which trials keep their raw files."""
+    parser.add_argument(
+        "--keep-raw",
+        type=_keep_raw,
+        default="all",
+        metavar="RULE",
+        help="which trials keep their logs and captures, which take most of the room, once their tables are made: all "
+        "(default), failures, pairs:N (of the first N pairs of each cell, and of failures), none, or a size such as "
+        "5GB for those of the whole study; trials of earlier runs lose theirs too",
+    )
+
+
 def jobs_again(jobs: int | None) -> list[str]:
     """Words of a command that runs as many trials side by side."""
     return [] if jobs == ONE_JOB else ["--jobs", str(jobs or "auto")]
+
+
+def keep_raw_again(keep: KeepRaw) -> list[str]:
+    """Words of a command that keeps as many raw files."""
+    return [] if keep.what == "all" else ["--keep-raw", keep.rule]
 
 
 def part_again(part: Part) -> list[str]:
@@ -53,3 +72,12 @@ def _jobs(text: str) -> int | None:
     if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= _MOST_JOBS:
         raise argparse.ArgumentTypeError(f"{text!r} is neither auto nor a number from 1 to {_MOST_JOBS}")
     return int(text)
+
+
+def _keep_raw(text: str) -> KeepRaw:
+    from quiclab.store.keep_raw import KeepRaw
+
+    try:
+        return KeepRaw.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error

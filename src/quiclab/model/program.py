@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,6 +18,11 @@ PLACEHOLDERS = (
 
 TLS_GROUPS = ("x25519", "secp256r1", "secp384r1", "x25519mlkem768")
 """Names of TLS's key exchange groups (RFC 8446 section 4.2.7, in lower case)."""
+
+
+def is_version(found: str, asked: str) -> bool:
+    """True if a version begins with the numbers that are asked for: 1.30.4 is of 1.30, and 1.30 is not of 1.3."""
+    return re.match(re.escape(asked) + r"(?![0-9])", found) is not None
 
 
 @dataclass(frozen=True)
@@ -146,7 +152,9 @@ class Program:
     prefixes compare yesterday's build with today's."""
     version: str | None = None
     """Beginning of the version that is required, as `quiclab doctor` prints it: `1.30` accepts 1.30.4 but neither 1.3
-    nor 1.31. An arm whose programs have another version fails with that reason."""
+    nor 1.31. An arm whose programs have another version fails with that reason. A release that docs/how-to/stacks.md
+    lists, given in full and without `prefix`, is that release, which `quiclab doctor --install NAME@VERSION`
+    installs."""
     knobs: Knobs = Knobs()
     """Knobs of the program; in a spec they are keys of the same table."""
     cpu: Share | None = None

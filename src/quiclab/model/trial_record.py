@@ -53,6 +53,16 @@ class Asked(msgspec.Struct, frozen=True):
     tls_version: str | None = None
 
 
+class RecordedProgram(msgspec.Struct, frozen=True):
+    """A program of a trial in one role."""
+
+    name: str
+    version_asked: str | None = None
+    """Beginning of the version that the spec asks for; None where it takes any."""
+    version: str | None = None
+    """Version that the program told when the run began; None where it was not asked."""
+
+
 class DisturbedPart(msgspec.Struct, frozen=True):
     """Time that one part of the laboratory added to a trial."""
 
@@ -212,6 +222,8 @@ class TrialRecord(msgspec.Struct, frozen=True):
     tcp_congestion_controls_asked: dict[str, str] = msgspec.field(default_factory=dict)
     """Role → congestion control that was asked for."""
     asked: Asked = Asked()
+    programs: dict[str, RecordedProgram] = msgspec.field(default_factory=dict)
+    """Role → its program; none in trials of early versions."""
     ip_version: int | None = None
     server_address: str | None = None
     client_address: str | None = None

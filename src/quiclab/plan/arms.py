@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from quiclab.model.study import Arm, Program, Study, Tcp
+from quiclab.project import release_name
 
 NOT_TOLD = "unknown"
 """Stand-in for a point on which an arm's programs say nothing, although another arm's do."""
@@ -118,7 +119,8 @@ def _programs(arm: Arm) -> dict[str, str]:
 def _program(program: Program) -> str:
     """Name of a program, with everything that the spec sets on it."""
     name = program.argv[0] if program.argv else program.name
-    name += f" of {program.prefix}" if program.prefix else ""
+    release = release_name(program.prefix)
+    name = release.replace("@", " ") if release else name + (f" of {program.prefix}" if program.prefix else "")
     name += f" on {program.cpu} of a core (by {program.cpu_by})" if program.cpu else ""
     knobs = ", ".join(f"{_words(knob)} {_setting(getattr(program.knobs, knob))}" for knob in program.knobs.asked())
     return f"{name} with {knobs}" if knobs else name

@@ -8,5 +8,7 @@ in `profiles.toml`; a page comes from a HAR file (`har.py`), how large the A/A c
 in ECN: `ecn.py`. An effect of the link is translated for its process by `link.py`.
 
 Specs that no user writes are made here: of two builds as arms (`two_builds.py`), of a run without a cause
-(`counterfactual.py`). A paper's claims are read by `paper.py` and cross to the report as JSON (`paper_json.py`).
+(`counterfactual.py`), with few pairs (`fewer_pairs.py`). A paper's claims are read by `paper.py` and cross to the
+report as JSON (`paper_json.py`); `headlines.py` reads which results papers are known for, and `headline_choice.py` the
+words by which a user names some of them.
 """

@@ -11,6 +11,7 @@ from typing import Any, get_args
 from quiclab.model.program import TLS_GROUPS
 from quiclab.model.study import PLACEHOLDERS, Arm, Certificate, Knobs, Program, Protocol, Role, Tcp
 from quiclab.model.units import ByteCount, Duration
+from quiclab.project import release_folder, releases_of
 from quiclab.spec import json_form, kinds
 from quiclab.spec.nodes import (
     Kind,
@@ -153,6 +154,8 @@ def program(known: Collection[str]) -> Kind[Program]:
             check_name(node.child("name"), values["name"])
         if node.source.reports > before:
             raise ReportedError
+        if "prefix" not in values and values.get("version") in releases_of(values.get("name", "")):
+            values["prefix"] = str(release_folder(values["name"], values["version"]))
         knobs = {name: values.pop(name) for name in KNOB_KEYS if name in values}
         return Program(**{"name": "command", **values, "knobs": Knobs(**knobs)})
 

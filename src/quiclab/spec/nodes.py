@@ -14,6 +14,7 @@ import math
 import pathlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Generic, TypeVar, cast
 
 from quiclab.spec.json_form import Form
@@ -223,13 +224,16 @@ def read_keys(node: Node, kinds: Mapping[str, Kind[Any]], required: Collection[s
     return values
 
 
-def build(cls: type[T], node: Node, kinds: Mapping[str, Kind[Any]]) -> T:
-    """Read a table into a dataclass whose fields are named like the keys; fields without a default are required."""
+def build(
+    cls: type[T], node: Node, kinds: Mapping[str, Kind[Any]], fields: Mapping[str, str] = MappingProxyType({})
+) -> T:
+    """Read a table into a dataclass whose fields are named like the keys, but for those in `fields` (key → field);
+    fields without a default are required."""
     before = node.source.reports
     values = read_keys(node, kinds, required_keys(cls))
     if node.source.reports > before:
         raise ReportedError
-    return cls(**values)
+    return cls(**{fields.get(key, key): value for key, value in values.items()})
 
 
 def required_keys(cls: type[Any]) -> tuple[str, ...]:

@@ -13,12 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from quiclab.model.errors import SpecError
 from quiclab.model.study import Study
 from quiclab.model.units import Bitrate, ByteCount, Duration
 from quiclab.spec import kinds
 from quiclab.spec.nodes import FAILED, Kind, Node, ReportedError, WrongValueError, build, closest, read_or_report, show
-from quiclab.spec.read import load_toml
+from quiclab.spec.read import check_problems, load_toml
 
 Direction = Literal["lower", "higher", "same", "not lower", "not higher"]
 """Direction of the second arm's metric relative to the first arm's, or one in which it is not said to be."""
@@ -172,13 +171,7 @@ def read_paper(path: pathlib.Path, metrics: Mapping[str, str] | None = None, stu
             top.child(key).report(f"there is no such table; {closest(key, ('paper', 'claim'), 'tables')}")
     paper = _paper(top)
     claims = _claims(top, metrics, study)
-    if source.problems:
-        count = len(source.problems)
-        raise SpecError(
-            f"{path} has {count} {'problem' if count == 1 else 'problems'}.",
-            "Mend these lines; docs/reference/paper.md describes every key.",
-            source.problems,
-        )
+    check_problems(path, source, "docs/reference/paper.md describes every key")
     return replace(paper, claims=claims)
 
 

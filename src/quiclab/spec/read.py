@@ -106,14 +106,17 @@ def read_study(path: pathlib.Path, programs: Mapping[str, Collection[str]] = {})
     """
     source = load_spec(path)
     study = _study(Node(source.document, (), source), programs)
-    if study is None or source.problems:
-        count = len(source.problems)
-        raise SpecError(
-            f"{path} has {count} {'problem' if count == 1 else 'problems'}.",
-            "Mend these lines; docs/reference/spec.md describes every key.",
-            source.problems,
-        )
+    check_problems(path, source, "docs/reference/spec.md describes every key")
+    assert study is not None
     return study
+
+
+def check_problems(path: pathlib.Path, source: Source, described: str) -> None:
+    """Raise SpecError with all problems of a document that was read; `described` says where its keys are."""
+    if source.problems:
+        count = len(source.problems)
+        told = f"{path} has {count} {'problem' if count == 1 else 'problems'}."
+        raise SpecError(told, f"Mend these lines; {described}.", source.problems)
 
 
 def gives_control(path: pathlib.Path) -> bool:

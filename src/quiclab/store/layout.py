@@ -182,6 +182,10 @@ class StudyDir:
         folders = (self.root / "trials", self.root / "failed")
         return self.ledger.exists() or any(any(folder.iterdir()) for folder in folders if folder.is_dir())
 
+    def has_trials(self) -> bool:
+        """True if a trial was run, whatever came of it."""
+        return any(any((self.root / place).glob("*/trial.json")) for place in ("trials", "failed"))
+
     def create(self) -> None:
         """Make the folders; in a folder of a user's choice `store.place.begin_in` does. Raises HostError where that is
         not possible."""

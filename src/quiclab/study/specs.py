@@ -111,6 +111,11 @@ def in_versions(arm: Arm, versions: Mapping[str, str]) -> Arm:
     return dataclasses.replace(arm, client=found("client", arm.client), server=found("server", arm.server), proxy=proxy)
 
 
+def with_versions(study: Study, versions: Mapping[str, str]) -> Study:
+    """Return the study with the versions that the programs of its arms really have, where these are known."""
+    return dataclasses.replace(study, arms=tuple(in_versions(arm, versions) for arm in study.arms))
+
+
 def keep_versions(
     study_dir: StudyDir, study: Study, versions: Mapping[str, str], contradicted: Sequence[str] = ()
 ) -> None:

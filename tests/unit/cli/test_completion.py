@@ -55,6 +55,8 @@ def test_what_the_tab_key_offers(tmp_path: Path) -> None:
         "figure seq": {"sequence"},
         "report study --metric setup": {"setup_ms"},
         "exec --profile lt": {"lte"},
+        "paper yu": {"yu-benson"},
+        "paper liu L7": {"L7a", "L7b"},
     }
     *answers, of_none = offered([*wanted, "trial no-such.toml --cell "], tmp_path)
     assert dict(zip(wanted, answers, strict=True)) == wanted

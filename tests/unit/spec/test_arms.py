@@ -107,6 +107,24 @@ def test_a_prefix_may_be_a_folder_of_the_installed_programs(
     assert study_of(tmp_path, text).arms[0].server == Program("nginx", prefix=str(tmp_path / "stacks" / "sid"))
 
 
+def test_a_version_that_is_a_release_in_full_is_that_release(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder need not be there yet. The beginning of a version, and a prefix, stay what they are."""
+    monkeypatch.setenv("QUICLAB_STACKS", str(tmp_path / "stacks"))
+    release = str(tmp_path / "stacks" / "releases" / "caddy" / "2.5.2")
+    (tmp_path / "own").mkdir()
+
+    def server(keys: str) -> Program:
+        text = changed(('server = "caddy"', f'server = {{name = "caddy", {keys}}}'))
+        return study_of(tmp_path, text).arms[0].server
+
+    assert server('version = "2.5.2"') == Program("caddy", version="2.5.2", prefix=release)
+    assert server('version = "2.5"') == Program("caddy", version="2.5")
+    own = Program("caddy", version="2.5.2", prefix=str(tmp_path / "own"))
+    assert server('version = "2.5.2", prefix = "own"') == own
+
+
 def test_a_proxy_stands_before_the_server(tmp_path: pathlib.Path) -> None:
     """The client speaks the arm's protocol to it, and it speaks the origin's to the server."""
     text = changed(('server = "caddy"', 'server = "caddy"\nproxy = "envoy"\norigin_protocol = "h2"'))

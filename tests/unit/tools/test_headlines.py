@@ -26,8 +26,8 @@ from headlines_results import (
     Verdict,
     read_headlines,
     read_results,
-    verdict_of,
 )
+from headlines_verdict import verdict_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
@@ -51,6 +51,7 @@ def test_every_headline_has_its_claims_or_says_why_not() -> None:
             assert claim in {found["id"] for found in claims}, f"{each.id}: {cell}:{claim}"
             used.add(cell)
         used |= {counterfactual.cell for counterfactual in each.counterfactuals}
+        used |= {cell for server in each.stands_in for cell, _ in server.claims}
     cells = {spec.parent.name for spec in CELLS.glob("*/spec.toml")}
     assert cells == used
 
@@ -224,6 +225,7 @@ def test_only_what_the_page_needs_is_kept(tmp_path: pathlib.Path) -> None:
         data / "differences.csv"
     )
     (study / "host.json").write_text(json.dumps({"kernel": "6.1", "measured_beside": "process 7 of somebody"}))
+    (study / "spec.toml").write_text("# as it ran")
     (study / "tables").mkdir()
     pl.DataFrame({"began_utc": [None, "2026-11-27T06:00:00"]}).write_parquet(study / "tables" / "trials.parquet")
     cause = {"name": "origin", "status": "indicated", "difference_ms": 1190.0, "facts": []}
@@ -234,6 +236,9 @@ def test_only_what_the_page_needs_is_kept(tmp_path: pathlib.Path) -> None:
     }  # fmt: skip
     unclaimed = account | {"other": "h3-more"}
     headlines.keep(study, results, {"accounts": [account, unclaimed]})
+    assert (results / "spec.toml").read_text() == "# as it ran"
+    assert not (results / "trials.csv").exists(), "a study without a paper has no claims whose trials could be kept"
+    shutil.copy(results.parent / "spec.toml", results)
     kept = read_results("cell", tmp_path)
     assert kept.claims["c"][0]["ours"] == -12.5
     assert (kept.expected["ideal-h2"]["margin"], kept.matters) == ("10 %", 0.1)

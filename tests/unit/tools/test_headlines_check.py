@@ -56,13 +56,15 @@ def test_the_kept_results_are_whole(folder: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("name", "breaking", "told"),
     [
-        ("headlines.toml", lambda file: file.write_text("= 1"), "headlines.toml cannot be read"),
+        ("headlines.toml", lambda file: file.write_text("= 1"), "headlines.toml is not TOML"),
         ("headlines.toml", pathlib.Path.unlink, "headlines.toml cannot be read"),
         ("headlines.toml", _instead('"kak-cellular:lte"', '"kak-nosuch:lte"'), "what there is not: kak-nosuch:lte"),
         ("headlines.toml", _instead('"kak-cellular:lte"', '"kak-cellular:5g"'), "what there is not: kak-cellular:5g"),
-        ("headlines.toml", _instead('"kak-cellular:lte"', '"kak-cellular"'), "what there is not: kak-cellular:"),
+        ("headlines.toml", _instead('["qin-site-25:low-page-25-caddy"]', '["qin-site-25:no"]'), "not: qin-site-25:no"),
+        ("headlines.toml", _instead('cause_of = "kak-mspc:moderate"', 'cause_of = "kak-mspc:x"'), "kak-mspc:x, which"),
+        ("headlines.toml", _instead('"kak-cellular:lte"', '"kak-cellular"'), '"kak-cellular" is a string; write'),
         ("headlines.toml", _instead('id = "Y1"', 'id = "Z1"'), "Z1, whose letter is of no paper"),
-        ("headlines.toml", _instead('id = "Y1"', 'id = "Y1"\nfoo = 1'), "foo"),
+        ("headlines.toml", _instead('id = "Y1"', 'id = "Y1"\nfoo = 1'), "foo: there is no such key here"),
         (f"{CELL}/paper.toml", lambda file: file.write_text("= 1"), "paper.toml is not TOML"),
         (f"{CELL}/spec.toml", lambda file: file.write_text("= 1"), "is not TOML"),
         (f"{CELL}/results/claims.csv", _without("verizon-3g"), "no row of 3g for 200KB, verizon-3g"),
@@ -72,6 +74,7 @@ def test_the_kept_results_are_whole(folder: pathlib.Path) -> None:
         (f"{CELL}/results/claims.csv", lambda file: file.write_text(""), "results cannot be read"),
         (f"{CELL}/results/claims.csv", lambda file: file.write_bytes(b"\xff\x00\n\xfe"), "results cannot be read"),
         (f"{CELL}/results/differences.csv", pathlib.Path.unlink, "differences.csv is missing"),
+        (f"{CELL}/results/spec.toml", pathlib.Path.unlink, "spec.toml is missing"),
         (f"{CELL}/results/host.json", pathlib.Path.unlink, "results cannot be read"),
         (f"{CELL}/results/host.json", lambda file: file.write_text("[]"), "host.json lacks programs"),
         (f"{CELL}/results/host.json", lambda file: file.write_text("{"), "results cannot be read"),
@@ -82,7 +85,7 @@ def test_what_is_broken_is_named(folder: pathlib.Path, name: str, breaking: Brea
     breaking(folder / name)
     with pytest.raises(SpecError) as caught:
         read_all(folder)
-    assert told in caught.value.message
+    assert told in "\n".join([caught.value.message, *caught.value.problems])
 
 
 def test_a_study_of_fewer_blocks_is_not_kept(

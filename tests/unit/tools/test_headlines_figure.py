@@ -71,10 +71,12 @@ def test_what_has_no_ratio_has_no_place(row: dict[str, Any], expected: dict[str,
 
 
 def test_the_picture_has_a_row_for_each_claim() -> None:
-    """It is well-formed, whatever a claim is called, and holds what lies beyond its axis at the edge."""
+    """It is well-formed, whatever a claim is called, and holds what lies beyond its axis at the edge. What was measured
+    before its spec changed has no row."""
     results = {
         "cell": CellResults(
-            {"c": [_row(), _row(verdict="differs", path="<b>")]}, expected={"c": {"direction": "lower"}}
+            {"c": [_row(), _row(verdict="differs", path="<b>"), _row(path="other now", changed="rate")]},
+            expected={"c": {"direction": "lower"}},
         )
     }
     placed = [*marks([HEADLINE], results), Mark("far", "differs", False, 900.0, 800.0, 1000.0, 0.9, 1.1)]

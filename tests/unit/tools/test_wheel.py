@@ -47,7 +47,7 @@ def test_all_that_git_knows_of_the_package_and_its_supplies_is_in_it(
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     files = set(listed.splitlines())
     crates = tuple(f"crates/stack-{name}/" for name in ("common", "quiche", "quinn"))
-    folders = ("experiments/", "docs/", *crates, "programs/quic-go/")
+    folders = ("experiments/", "docs/", *crates, "programs/quic-go/", "programs/releases/")
     wanted = {f"quiclab/supplies/{file}" for file in files if file.startswith(folders)}
     wanted |= {file.removeprefix("src/") for file in files if file.startswith("src/quiclab/")}
     assert "quiclab/supplies/experiments/demo/spec.toml" in wanted

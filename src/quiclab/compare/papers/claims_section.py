@@ -13,7 +13,7 @@ from quiclab.compare.model import StudyAnalysis
 from quiclab.compare.papers.claim_cells import ABSENT
 from quiclab.compare.papers.claim_verdict import RULES, Verdict, counted
 from quiclab.compare.papers.claims import Finding, Judged, judge
-from quiclab.compare.papers.paper import CORRELATION, Claim, read_paper
+from quiclab.compare.papers.paper import CORRELATION, Claim, Paper, read_paper
 from quiclab.compare.study import Study
 from quiclab.evidence.metrics import title_of
 from quiclab.model import number_text
@@ -44,8 +44,51 @@ def paper_section(study: Study, analysis: StudyAnalysis) -> PaperSection | None:
     rules = (*RULES, f"Intervals are to hold {number_text.level(nominal)}; one that attains another level tells it.")
     summary = summary_line(judged) if judged else ""
     claims, cells = claims_table(judged, nominal), cells_table(judged, study, nominal)
-    caution = " ".join(filter(None, (paper.caution, _alarm(analysis) if judged else "")))
+    caution = _caution(paper, judged, analysis)
     return PaperSection(paper.citation, caution, summary, rules, claims, cells, claims_data(judged))
+
+
+@dataclass(frozen=True)
+class ClaimInCell:
+    """A claim beside our number in one cell, in the words of the page."""
+
+    judged: Judged
+    finding: Finding | None
+    """Finding in the cell; None of a claim without cells."""
+    says: str
+    """Test in a few words: `time to last byte: h3 lower than h2`."""
+    ours: str
+    """Our number with its interval and what it is of; empty where there is none."""
+
+
+def claims_in_cells(study: Study, analysis: StudyAnalysis) -> tuple[str, tuple[ClaimInCell, ...]]:
+    """Return every claim of the study's paper in each of its cells, and before them the caution that the page has above
+    its claims; nothing where the study follows no paper."""
+    paper = read_paper(study.directory)
+    if paper is None:
+        return "", ()
+    judged, nominal = judge(study, analysis, paper), 1 - analysis.alpha
+    found = tuple(
+        ClaimInCell(each, cell, _says(each.claim), _number_text(cell, each.claim, nominal) if cell else "")
+        for each in judged
+        for cell in (each.cells or (None,))
+    )
+    return _caution(paper, judged, analysis), found
+
+
+def _number_text(cell: Finding, claim: Claim, nominal: float) -> str:
+    """Return our number in a cell as in a sentence: `−7.4 % (−9.4 … −5.8 %), 20 pairs`; nothing where there is none."""
+    if not (number := _ours(cell, claim)):
+        return ""
+    if cell.interval is not None:
+        level = number_text.level_text(cell.interval, nominal).strip(" ()")
+        number += f" ({', '.join(filter(None, (_ends(cell, claim), level)))})"
+    return ", ".join(filter(None, (number, _n(cell, claim))))
+
+
+def _caution(paper: Paper, judged: Sequence[Judged], analysis: StudyAnalysis) -> str:
+    """Return what keeps the claims as a whole from being held against the study; mostly nothing."""
+    return " ".join(filter(None, (paper.caution, _alarm(analysis) if judged else "")))
 
 
 def _alarm(analysis: StudyAnalysis) -> str:
@@ -259,15 +302,18 @@ def _ours(cell: Finding, claim: Claim) -> str:
 
 
 def _interval(cell: Finding, claim: Claim, nominal: float) -> str:
+    return "" if cell.interval is None else f"{_ends(cell, claim)}{number_text.level_text(cell.interval, nominal)}"
+
+
+def _ends(cell: Finding, claim: Claim) -> str:
+    """Return both ends of a cell's interval; nothing where it has none."""
     if cell.interval is None:
         return ""
-    told = number_text.level_text(cell.interval, nominal)
     if len(claim.sides) == 2 and cell.unit == "%":
-        return f"{number_text.interval_text(cell.interval, unit=' %')}{told}"
-    ends = number_text.ends_text(
+        return number_text.interval_text(cell.interval, unit=" %")
+    return number_text.ends_text(
         cell.interval.low, cell.interval.high, lambda end: number_text.quantity(end, cell.unit)
     )
-    return f"{ends}{told}"
 
 
 def _n(cell: Finding, claim: Claim) -> str:

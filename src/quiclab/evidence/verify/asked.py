@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check of the handshake and of the connection against what the spec asked of them: session, 0-RTT, migration, TLS.
+"""Check of the programs, the handshake and the connection against what the spec asked of them: versions, session,
+0-RTT, migration, TLS.
 
 `unproven` is not held against a trial, unless the client's own account says that it did not get it.
 """
@@ -10,6 +11,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from quiclab.model.client_account import ClientRequest
+from quiclab.model.program import is_version
 from quiclab.model.proof_record import UNPROVEN, Proof
 from quiclab.model.trial_record import Asked, TrialRecord
 
@@ -19,6 +21,7 @@ def shortfall(trial: TrialRecord) -> str | None:
     asked, proof = trial.asked, trial.proof
     request = trial.first_request
     problems = (
+        _versions(trial),
         _tls(asked, proof),
         _session(asked, proof, request),
         _early_data(asked, proof, request),
@@ -51,6 +54,17 @@ def most_at_once(requests: Sequence[ClientRequest]) -> int:
     begun = [(each.start_ns, 1) for each in requests if each.start_ns is not None]
     changes = begun + [(each.last_byte_ns, -1) for each in requests if each.last_byte_ns is not None]
     return max(accumulate(change for _, change in sorted(changes)), default=0)
+
+
+def _versions(trial: TrialRecord) -> str | None:
+    """Program of another version than the spec asks for: by what it told when the run began, and a client also by its
+    account of this trial."""
+    for role, program in trial.programs.items():
+        account = trial.client.versions.get(program.name) if trial.client and role == "client" else None
+        for version in (program.version, account):
+            if program.version_asked and isinstance(version, str) and not is_version(version, program.version_asked):
+                return f"asked for {program.name} {program.version_asked} as the {role}, got {version}"
+    return None
 
 
 def _tls(asked: Asked, proof: Proof) -> str | None:

@@ -18,8 +18,8 @@ KNOBS: Mapping[Protocol, frozenset[str]] = {"h3": frozenset({"congestion_control
 KNOWN = Known("aioquic", "1.7", "1.7")
 """Read in its source."""
 BETA: Mapping[str, str] = {"reno": " with beta 0.5", "cubic": " with beta 0.7"}
-DEFAULT_PAYLOAD, DEFAULT_RTT_S = 1200, 0.1
-"""Payload and initial RTT of aioquic 1.7: no path MTU discovery, and a shorter RTT than the 333 ms of RFC 9002 section
+DEFAULT_PAYLOAD = 1200
+"""Payload of aioquic 1.7: no path MTU discovery. Its initial RTT is 0.1 s, shorter than the 333 ms of RFC 9002 section
 6.2.2."""
 ABILITIES: frozenset[Ability] = frozenset({"keylog", "qlog"})
 
@@ -48,9 +48,11 @@ def own_values_of_aioquic(program: Program) -> OwnValues:
 
 
 def library_settings(knobs: Knobs) -> dict[str, object]:
-    """Settings for aioquic's QuicConfiguration, by its own names."""
-    return {
-        "congestion_control_algorithm": knobs.congestion_control or "reno",
-        "initial_rtt": knobs.initial_rtt.s if knobs.initial_rtt else DEFAULT_RTT_S,
-        "max_datagram_size": knobs.max_payload or DEFAULT_PAYLOAD,
+    """Settings for aioquic's QuicConfiguration, by its own names: those that are asked for, as older releases do not
+    have all of them."""
+    settings: dict[str, object | None] = {
+        "congestion_control_algorithm": knobs.congestion_control,
+        "initial_rtt": knobs.initial_rtt.s if knobs.initial_rtt else None,
+        "max_datagram_size": knobs.max_payload,
     }
+    return {name: value for name, value in settings.items() if value is not None}

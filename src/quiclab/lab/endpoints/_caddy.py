@@ -26,10 +26,11 @@ KNOBS: Mapping[Protocol, frozenset[str]] = {
     "h2": frozenset({"compression"}),
     "h3": frozenset({"congestion_control", "compression"}),
 }
-KNOWN = Known("caddy", "2.7", "2.11")
-"""Read in the source of the quic-go that its go.mod names, 0.37 to 0.63, and seen in its packets."""
+KNOWN = Known("caddy", "2.5", "2.11")
+"""Read in the source of the quic-go that its go.mod names, 0.28 (2.5.2) and 0.37 to 0.63 (from 2.7 on), and seen in the
+packets of the latter. 2.6 lies between two that are alike."""
 PAYLOAD: Mapping[str, Mapping[int, int]] = {
-    "2.7": {4: 1252, 6: 1232},
+    "2.5": {4: 1252, 6: 1232},
     "2.8": {4: 1280, 6: 1280},
     "2.11.5": {4: 1200, 6: 1200},
 }
@@ -145,9 +146,14 @@ def _site(
     authority = replace(context, address=address).authority
     # Without a tag the name that the client asks for decides; only a page has several.
     chosen = {} if context.page else {"certificate_selection": {"any_tag": ["study"]}}
+    # Before 2.6 HTTP/1.1 and HTTP/2 are always served.
+    served: Mapping[str, Mapping[str, object]] = {
+        "2.5": {"experimental_http3": "h3" in protocols},
+        "2.6": {"protocols": list(protocols)},
+    }
     return {
         "listen": [authority],
-        "protocols": list(protocols),
+        **KNOWN.fact(context.program, served),
         "automatic_https": {"disable": True},
         "tls_connection_policies": [{**chosen, "protocol_min": "tls1.2"}],
         "routes": [

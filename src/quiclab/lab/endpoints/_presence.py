@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from quiclab.lab.endpoints._api import Available, BoundedRun, Endpoint, Role
 from quiclab.lab.endpoints._registry import find
+from quiclab.model.program import is_version
 from quiclab.model.study import Arm, Program
-from quiclab.project import MORE_PROGRAMS, stacks_folder
+from quiclab.project import INSTALL, MORE_PROGRAMS, release_name, releases_of, stacks_folder
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,12 @@ def look_for(arms: Iterable[Arm], run: BoundedRun) -> Presence:
         label = label_of(role, program)
         if isinstance(found, Available):
             versions[label] = found.version
-            if program.version is None or is_of(found.version, program.version):
+            if program.version is None or is_version(found.version, program.version):
                 continue
             place = f" ({found.path})" if found.path else ""
             told = f"{who} is {found.version}{place}, not {program.version}: {_where(role, program, run)}"
+        elif (release := release_name(program.prefix)) is not None:
+            told = f"{who} {program.version} is not here: {found.reason}; run: {INSTALL} {release}"
         elif program.prefix is not None:
             told = f"{who} is not below {program.prefix}: {found.reason}; name a folder that holds it, or no prefix"
         else:
@@ -57,22 +59,22 @@ def label_of(role: Role, program: Program) -> str:
     return f"{role} {program.name}" + (f" of {program.prefix}" if program.prefix else "")
 
 
-def is_of(found: str, asked: str) -> bool:
-    """True if a version begins with the numbers that are asked for: 1.30.4 is of 1.30, and 1.30 is not of 1.3."""
-    return re.match(re.escape(asked) + r"(?![0-9])", found) is not None
-
-
 def installed_releases() -> list[Path]:
     """Return the folders of Debian releases that `quiclab doctor --install` has unpacked."""
     return sorted(folder for folder in stacks_folder().glob("*") if (folder / "usr").is_dir())
 
 
 def _where(role: Role, program: Program, run: BoundedRun) -> str:
-    """Advice to get another version: names the installed release that has it, if there is one."""
+    """Advice to get another version: names the installed release that has it, if there is one, or else one that can be
+    installed."""
     endpoint: Endpoint = find(role, program.name)
-    for release in installed_releases():
-        other = endpoint.probe(run, str(release))
-        if isinstance(other, Available) and is_of(other.version, program.version or ""):
-            return f'{other.version} is installed; write prefix = "{release}"'
+    if (release := release_name(program.prefix)) is not None:
+        return f"it was not built from its lock; run: {INSTALL} {release}"
+    for folder in installed_releases():
+        other = endpoint.probe(run, str(folder))
+        if isinstance(other, Available) and is_version(other.version, program.version or ""):
+            return f'{other.version} is installed; write prefix = "{folder}"'
+    if fitting := [each for each in releases_of(program.name) if is_version(each, program.version or "")]:
+        return f'write version = "{fitting[-1]}" and run: {INSTALL} {program.name}@{fitting[-1]}'
     elsewhere = f"for another build write prefix = the folder that holds {program.name}"
     return f"{MORE_PROGRAMS} installs what Debian has; {elsewhere}"

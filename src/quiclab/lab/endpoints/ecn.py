@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from quiclab.model.study import Arm, Path, Program, Role
+from quiclab.project import release_name
 from quiclab.spec.ecn import marking
 
 
@@ -44,7 +45,9 @@ _BY_FAMILY = {
 
 
 def ecn_of(program: Program) -> Ecn:
-    """Use of ECN by a program in an arm, with regard to the knob `ecn`."""
+    """Use of ECN by a program in an arm, with regard to the knob `ecn`; nothing is known of older releases."""
+    if release_name(program.prefix) is not None:
+        return Ecn(False if program.knobs.ecn is False else None, None)
     families = [family for family in _BY_FAMILY if program.name == family or program.name.startswith(f"{family}-")]
     known = _BY_FAMILY[max(families, key=len)] if families else Ecn(None, None)
     return Ecn(False, known.reports) if program.knobs.ecn is False else known

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from quiclab.lab.endpoints import label_of
 from quiclab.lab.runner.commands import ORIGIN_PORT, PORT, arm_of, path_of, workload_of
 from quiclab.lab.runner.laboratory import Laboratory
 from quiclab.lab.runner.places import CLIENT, address_of, front_place, links_document, place_of, second_link_document
@@ -41,6 +42,14 @@ def trial_document(
         },
         "expected": _expected(laboratory, row),
         **asked_of(laboratory.study, row),
+        "programs": {
+            role: {
+                "name": program.name,
+                "version_asked": program.version,
+                "version": laboratory.programs.get(label_of(role, program)),
+            }
+            for role, program, _ in arm_of(laboratory.study, row).programs()
+        },
         **facts,
     }
 

@@ -30,7 +30,7 @@ class MissingToolError(HostError):
 def is_current(stacks: Path, build: Build, source: Path) -> bool:
     """True if the installed program was made from these sources."""
     try:
-        return _stamp(stacks, build).read_text() == _digest(source) and (stacks / "bin" / build.name).is_file()
+        return _stamp(stacks, build).read_text() == _digest(source) and _program(stacks, build).is_file()
     except OSError:
         return False
 
@@ -39,7 +39,7 @@ def take_kept(stacks: Path, build: Build, source: Path) -> bool:
     """Take the program that another checkout compiled from the same sources, if there is one, into `bin`."""
     (stacks / "bin").mkdir(parents=True, exist_ok=True)
     (stacks / "build").mkdir(exist_ok=True)
-    fresh = stacks / "bin" / f".{build.name}.new"
+    fresh = _fresh(stacks, build)
     if not kept.take(build.name, _digest(source), fresh):
         return False
     _put(stacks, build, fresh, _digest(source))
@@ -51,20 +51,29 @@ def compile_program(stacks: Path, build: Build, source: Path, tools: Tools) -> N
     if missing := [program for program in build.needs if shutil.which(program) is None]:
         raise MissingToolError(f"needs {' and '.join(missing)}", f"Debian: apt-get install -y {' '.join(missing)}")
     digest = _digest(source)
-    work = stacks / "build" / build.name
+    work = stacks / "build" / _program(stacks, build).name
     work.mkdir(parents=True, exist_ok=True)
     made = _cargo(work, build, source, tools) if build.compiler == "cargo" else _go(work, build, source, tools)
     (stacks / "bin").mkdir(exist_ok=True)
-    fresh = stacks / "bin" / f".{build.name}.new"
+    fresh = _fresh(stacks, build)
     shutil.copy(made, fresh)
     _put(stacks, build, fresh, digest)
-    kept.keep(build.name, digest, stacks / "bin" / build.name)
+    kept.keep(build.name, digest, _program(stacks, build))
     shutil.rmtree(work)
+
+
+def _program(stacks: Path, build: Build) -> Path:
+    return stacks / build.binaries[0].path
+
+
+def _fresh(stacks: Path, build: Build) -> Path:
+    program = _program(stacks, build)
+    return program.with_name(f".{program.name}.new")
 
 
 def _put(stacks: Path, build: Build, fresh: Path, digest: str) -> None:
     fresh.chmod(0o755)
-    fresh.replace(stacks / "bin" / build.name)
+    fresh.replace(_program(stacks, build))
     _stamp(stacks, build).write_text(digest)
 
 
@@ -73,7 +82,7 @@ def _cargo(work: Path, build: Build, source: Path, tools: Tools) -> Path:
         raise MissingToolError("needs Rust", "Debian 12: apt-get install -y rustc-web cargo-web")
     command = ("cargo", "build", "--release", "--locked")
     _compile(work, command, source, {"CARGO_TARGET_DIR": str(work), **_library_tools(tools())})
-    return work / "release" / build.name
+    return work / "release" / build.binaries[0].name
 
 
 def _library_tools(folder: Path | None) -> dict[str, str]:
@@ -96,11 +105,13 @@ def _go(work: Path, build: Build, source: Path, tools: Tools) -> Path:
     needed = re.search(r"^go (\d+)\.(\d+)", (source / "go.mod").read_text(), re.MULTILINE)
     if needed is None:
         raise HostError(f"{source / 'go.mod'} does not say which Go it needs")
-    compiler = shutil.which("go")
-    if compiler is None or _go_version(compiler) < (int(needed[1]), int(needed[2])):
+    compiler, wanted = shutil.which("go"), (int(needed[1]), int(needed[2]))
+    here = _go_version(compiler) if compiler else (0, 0)
+    if compiler is None or (here != wanted if build.folder else here < wanted):
         found = next(((tools() or work).glob("usr/lib/go-*/bin/go")), None)
         if found is None:
-            raise MissingToolError(f"needs Go {needed[1]}.{needed[2]} or newer", "https://go.dev/doc/install")
+            newer = "" if build.folder else " or newer"
+            raise MissingToolError(f"needs Go {needed[1]}.{needed[2]}{newer}", "https://go.dev/doc/install")
         compiler = str(found)
     variables = {
         "GOTOOLCHAIN": "local",
@@ -109,8 +120,27 @@ def _go(work: Path, build: Build, source: Path, tools: Tools) -> Path:
         "GOCACHE": str(work / "cache"),
         "CGO_ENABLED": "0",
     }
-    _compile(work, (compiler, "build", "-trimpath", "-o", str(work / build.name), "."), source, variables)
-    return work / build.name
+    made = work / build.binaries[0].name
+    module = _go_module(work, source)
+    _compile(work, (compiler, "build", "-trimpath", "-o", str(made), "."), module, variables)
+    return made
+
+
+def _go_module(work: Path, source: Path) -> Path:
+    """Folder of a whole module: Go takes no source from outside it, and releases share theirs."""
+    if not (shared := _shared(source)):
+        return source
+    module = work / "module"
+    shutil.rmtree(module, ignore_errors=True)
+    for folder in (*shared, source):
+        shutil.copytree(folder, module, dirs_exist_ok=True)
+    return module
+
+
+def _shared(source: Path) -> list[Path]:
+    """Folder with the sources that the releases of a program share; none for other programs."""
+    folder = source.parent / "shared"
+    return [folder] if folder.is_dir() else []
 
 
 def _go_version(compiler: str) -> tuple[int, int]:
@@ -140,13 +170,13 @@ def _compile(work: Path, command: tuple[str, ...], source: Path, variables: Mapp
 
 
 def _stamp(stacks: Path, build: Build) -> Path:
-    return stacks / "build" / f"{build.name}.made-from"
+    return stacks / "build" / f"{build.binaries[0].name}.made-from"
 
 
 def source_folders(source: Path) -> tuple[Path, ...]:
-    """Folders of everything of ours that a program is compiled from: its own, and those of crates that it uses by
-    path."""
-    folders = [source]
+    """Folders of everything of ours that a program is compiled from: its own, that of sources which releases of it
+    share, and those of crates that it uses by path."""
+    folders = [source, *_shared(source)]
     for folder in folders:
         folders += [each for each in _crates_by_path(folder) if each not in folders]
     return tuple(folders)

@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from quiclab.project import RELEASES
+
 
 @dataclass(frozen=True)
 class Binary:
@@ -41,27 +43,72 @@ class Tree:
 
 @dataclass(frozen=True)
 class Build:
-    """A program of our own around a library that has none."""
+    """A program that is compiled: one of our own around a library that has none, or a release of somebody's."""
 
     name: str
+    """Name of the program; of a release, with its version: `caddy@2.5.2`."""
     source: str
-    """Folder of the project with its sources and their lock file."""
+    """Folder of the project with its sources and their lock file, or with the lock of a release."""
     compiler: Literal["cargo", "go"]
     tools: Tree | None = None
     """Tools for building, unpacked beside the program where the machine lacks them."""
     needs: tuple[str, ...] = ()
     """Programs that the machine itself must have; Debian has packages of the same names."""
     optional: bool = False
+    file: str = ""
+    """Name of the program's file, where that is not `name`."""
+
+    @property
+    def folder(self) -> str:
+        """Folder of a release below the folder of all stacks; empty for the other programs."""
+        return _release_path(self.name) if "@" in self.name else ""
 
     @property
     def binaries(self) -> tuple[Binary, ...]:
         """The only program."""
-        return (Binary(self.name, f"bin/{self.name}", ("version",)),)
+        file = self.file or self.name
+        return (Binary(file, f"bin/{file}", ("version",)),)
 
     @property
     def names(self) -> frozenset[str]:
         """Names by which the user can ask for it."""
         return frozenset({self.name, self.name.removeprefix("quiclab-")})
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A release that is a Python package, in a Python environment of its own."""
+
+    name: str
+    """Name of the program and its version: `aioquic@0.9.25`."""
+    package: str
+    """Name by which Python imports it."""
+    optional: bool = False
+
+    @property
+    def source(self) -> str:
+        """Folder of the project with its lock."""
+        return f"programs/{self.folder}"
+
+    @property
+    def folder(self) -> str:
+        """Path of it below the folder of all stacks."""
+        return _release_path(self.name)
+
+    @property
+    def binaries(self) -> tuple[Binary, ...]:
+        """The environment's Python, which imports the package."""
+        program = f"import {self.package}; print({self.package}.__version__)"
+        return (Binary("python3", "bin/python3", ("-I", "-c", program)),)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names by which the user can ask for it."""
+        return frozenset({self.name})
+
+
+def _release_path(name: str) -> str:
+    return "/".join((RELEASES, *name.split("@")))
 
 
 @dataclass(frozen=True)
@@ -103,7 +150,7 @@ class Script:
         return frozenset({self.name, self.package})
 
 
-Item = Tree | Build | Wheels | Script
+Item = Tree | Build | Wheels | Script | Environment
 
 _NGINX = Binary("nginx", "usr/sbin/nginx", ("-v",))
 _HAPROXY = Binary("haproxy", "usr/sbin/haproxy", ("-v",))
@@ -155,6 +202,22 @@ ITEMS: tuple[Item, ...] = (
     Build("quiclab-quinn", "crates/stack-quinn", "cargo"),
     Build("quiclab-quiche", "crates/stack-quiche", "cargo", _BORINGSSL_TOOLS, ("g++", "git")),
 )
+
+_GO_1_19 = Tree("go-1.19", ("bookworm",), ("golang-1.19-go",), ())
+"""Go of 2022, which the quic-go of its time insists on."""
+
+
+def _go_release(name: str, file: str, tools: Tree) -> Build:
+    return Build(name, f"programs/{_release_path(name)}", "go", tools, file=file)
+
+
+RELEASE_ITEMS: tuple[Build | Environment, ...] = (
+    _go_release("caddy@2.5.2", "caddy", _GO_1_19),
+    Environment("aioquic@0.9.25", "aioquic"),
+    Environment("curl-cffi@0.11.4", "curl_cffi"),
+    Environment("curl-cffi@0.13.0", "curl_cffi"),
+)
+"""Releases of programs that papers measured: each is installed where it is named, and used where a spec names it."""
 
 PREFERRED: dict[str, tuple[str, ...]] = {
     # HAProxy 3.0 fails with clients whose first message needs two packets (ML-KEM key shares).

@@ -18,10 +18,20 @@ from threading import Lock
 
 from quiclab.lab.endpoints._stacks import Launch, launch, package_version
 from quiclab.lab.stacks import build as builds
-from quiclab.lab.stacks import npm, wheels
+from quiclab.lab.stacks import environment, npm, wheels
 from quiclab.lab.stacks import tree as trees
 from quiclab.lab.stacks.apt import Apt, IndexExpiredError, require_apt
-from quiclab.lab.stacks.catalogue import ITEMS, PREFERRED, Binary, Build, Item, Script, Tree, Wheels
+from quiclab.lab.stacks.catalogue import (
+    ITEMS,
+    PREFERRED,
+    RELEASE_ITEMS,
+    Binary,
+    Build,
+    Environment,
+    Item,
+    Script,
+    Tree,
+)
 from quiclab.lab.stacks.kept import kept_folder
 from quiclab.lab.stacks.sources import Source, mirror, own_sources
 from quiclab.model.errors import BusyError, HostError, SpecError
@@ -35,9 +45,10 @@ lock on it."""
 
 
 def install(stacks: Path, wanted: Sequence[str], say: Callable[[str], None]) -> bool:
-    """Install what is named, or everything if nothing is. True if nothing failed and nothing that was named is
-    missing."""
-    known = sorted(frozenset[str]().union(*(item.names for item in ITEMS)))
+    """Install what is named, or everything but releases if nothing is. True if nothing failed and nothing that was
+    named is missing."""
+    offered: tuple[Item, ...] = (*ITEMS, *RELEASE_ITEMS) if wanted else ITEMS
+    known = sorted(frozenset[str]().union(*(item.names for item in offered)))
     unknown = [name for name in wanted if name not in known]
     if unknown:
         raise SpecError(
@@ -53,7 +64,7 @@ def install(stacks: Path, wanted: Sequence[str], say: Callable[[str], None]) -> 
     with _held(stacks):
         say(f"into {stacks}")
         installer = _Installer(stacks, say)
-        items = [item for item in ITEMS if not wanted or item.names & set(wanted)]
+        items = [item for item in offered if not wanted or item.names & set(wanted)]
         with _in_background() as pool:
             # Compilers need processors, downloads do not.
             compiled = [
@@ -144,6 +155,8 @@ class _Installer:
             self._compile(item)
         elif isinstance(item, Script):
             self._fetch(item)
+        elif isinstance(item, Environment):
+            self._make(item)
         elif wheels.are_current(SUPPLIES):
             self.say(f"{item.name}: here already")
         else:
@@ -156,6 +169,14 @@ class _Installer:
             return
         size = npm.install(self.stacks, script)
         self.say(f"{script.name}: version {script.version} from npm, {_megabytes(size)}, checked against its hash")
+
+    def _make(self, item: Environment) -> None:
+        folder, source = self.stacks / item.folder, SUPPLIES / item.source
+        if environment.is_current(folder, source):
+            self.say(f"{item.name}: here already")
+            return
+        count = environment.install(folder, source)
+        self.say(f"{item.name}: {count} Python packages into {folder}, checked against their hashes")
 
     def _unpack(self, tree: Tree) -> Path:
         folder = self.stacks / tree.name
@@ -192,14 +213,15 @@ class _Installer:
         source = SUPPLIES / build.source
         if not source.is_dir():
             raise builds.MissingToolError(f"{source} is missing", "it is part of the project's sources")
-        if builds.is_current(self.stacks, build, source):
+        stacks = self.stacks / build.folder
+        if builds.is_current(stacks, build, source):
             self.say(f"{build.name}: here already")
             return
-        if builds.take_kept(self.stacks, build, source):
+        if builds.take_kept(stacks, build, source):
             self.say(f"{build.name}: compiled from the same sources before, taken from {kept_folder()}")
             return
         self.say(f"{build.name}: building {build.source} with {build.compiler}")
-        builds.compile_program(self.stacks, build, source, lambda: self._tools(build))
+        builds.compile_program(stacks, build, source, lambda: self._tools(build))
 
     def _tools(self, build: Build) -> Path | None:
         """Folder of unpacked tools; None if the machine's own have to do, because it is not a Debian."""
@@ -209,7 +231,10 @@ class _Installer:
             return self._unpack(build.tools)
 
     def _launch(self, item: Item, binary: Binary) -> Launch:
-        folder = {Tree: self.stacks / item.name, Build: self.stacks, Wheels: Path(sys.prefix)}[type(item)]
+        if isinstance(item, Build | Environment):
+            folder = self.stacks / item.folder
+        else:
+            folder = self.stacks / item.name if isinstance(item, Tree) else Path(sys.prefix)
         path = folder / binary.path
         if not path.is_file():
             return Launch((shutil.which(binary.name) or str(path),), path=str(path))

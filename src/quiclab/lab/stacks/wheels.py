@@ -29,27 +29,29 @@ def install(project: Path) -> int:
     if sys.prefix == sys.base_prefix:
         hint = "make setup" if PROJECT else "install quiclab into an environment of its own: python3 -m venv"
         raise MissingToolError("Python packages go into an environment only, and this Python is the machine's", hint)
-    _pip("install", "--quiet", "--require-hashes", "--requirement", str(project / _LOCK))
+    pip("install", "--quiet", "--require-hashes", "--requirement", str(project / _LOCK))
     _stamp().write_text(_digest(project))
-    return len(_names(project / _LOCK))
+    return len(names_in(project / _LOCK))
 
 
 def uninstall(project: Path) -> int:
     """Remove packages that only this lock names; return their number."""
     if not _stamp().is_file():
         return 0
-    kept = _names(project / "requirements.lock") | _names(project / "requirements-dev.lock")
-    ours = sorted(_names(project / _LOCK) - kept)
-    _pip("uninstall", "--quiet", "--yes", *ours)
+    kept = names_in(project / "requirements.lock") | names_in(project / "requirements-dev.lock")
+    ours = sorted(names_in(project / _LOCK) - kept)
+    pip("uninstall", "--quiet", "--yes", *ours)
     _stamp().unlink()
     return len(ours)
 
 
-def _names(lock: Path) -> set[str]:
+def names_in(lock: Path) -> set[str]:
+    """Names of the packages in a lock; none where there is no lock."""
     return set(re.findall(r"^([A-Za-z0-9_.-]+)==", lock.read_text(), re.MULTILINE)) if lock.is_file() else set()
 
 
-def _pip(*arguments: str) -> None:
+def pip(*arguments: str) -> None:
+    """Run pip without questions. Raises HostError with its last error."""
     command = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", *arguments)
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode != 0:

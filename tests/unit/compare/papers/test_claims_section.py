@@ -16,7 +16,7 @@ from synthetic_paper import UNTESTABLE, direction, number, write_paper
 from synthetic_study import Shape, write_study
 
 from quiclab.compare.analyse import analyse
-from quiclab.compare.papers.claims_section import PaperSection, claims_lines, paper_section
+from quiclab.compare.papers.claims_section import PaperSection, claims_in_cells, claims_lines, paper_section
 from quiclab.compare.study import read_study
 from quiclab.report.page.write import write_report
 
@@ -121,6 +121,26 @@ def test_cells_have_their_own_table_where_a_claim_has_several(tmp_path: Path) ->
     ]
     assert rows[2][9:] == ("not testable here", "This study has no path moon.")
     assert section_of(tmp_path / "one", direction("lower")).cells.rows == ()
+
+
+def test_a_claim_stands_in_each_of_its_cells_as_on_the_page(tmp_path: Path) -> None:
+    """Our number as in a sentence, with the interval's level where it is another one; none where nothing is tested."""
+    study = read_study(write_paper(write_study(tmp_path, SHAPE), *CLAIMS, caution="It is not the same."))
+    caution, found = claims_in_cells(study, analyse(study))
+    assert caution == "It is not the same."
+    rows = section_of(tmp_path, *CLAIMS)
+    tested = [each for each in found if each.finding is None or each.finding.path != "moon"]
+    assert [(each.judged.claim.id, each.says) for each in tested] == [
+        ("faster", rows.claims.rows[0][5]), ("slower", rows.claims.rows[1][5]),
+        *[("alike", rows.claims.rows[2][5])] * 3,
+        ("value", rows.claims.rows[3][5]), ("h2", rows.claims.rows[4][5]), ("shape", "–"),
+    ]  # fmt: skip
+    number, interval, n = rows.claims.rows[0][2:5]
+    assert found[0].ours == f"{number} ({interval.replace(' (at ', ', at ')}, {n}"
+    assert found[-1].ours == ""
+    assert [each.ours for each in found if each.finding is not None and each.finding.path == "moon"] == [""]
+    (tmp_path / "paper.json").unlink()
+    assert claims_in_cells(study, analyse(study)) == ("", ())
 
 
 def test_the_page_has_it_after_the_map_and_the_data_beside(tmp_path: Path) -> None:

@@ -149,6 +149,28 @@ def test_early_data_without_data_is_none() -> None:
 
 
 @pytest.mark.parametrize(
+    ("role", "asked", "found", "account", "reason"),
+    [
+        ("server", "0.9.25", "0.9.25", "1.7.2", None),
+        ("server", "0.9.25", "1.7.2", "0.9.25", "asked for aioquic 0.9.25 as the server, got 1.7.2"),
+        ("client", "0.9.25", "0.9.25", "1.7.2", "asked for aioquic 0.9.25 as the client, got 1.7.2"),
+        ("client", "0.9", "0.9.25", "0.9.25", None),
+        ("client", None, "1.7.2", "0.9.25", None),
+        ("client", "0.9.25", None, None, None),
+    ],
+)
+def test_a_program_of_another_version_is_not_what_was_asked_for(
+    role: str, asked: str | None, found: str | None, account: str | None, reason: str | None
+) -> None:
+    """Held against what it told when the run began, and a client's also against its account of the trial."""
+    program = {"name": "aioquic", "version_asked": asked, "version": found}
+    proof: dict[str, Any] = UNPROVEN | {"tls_version": "TLS 1.3", "tls_group": "x25519"}
+    client = {"requests": [{}], "versions": {"aioquic": account} if account else {}}
+    document = {"protocol": "h3", "programs": {role: program}, "proof": proof, "client": client}
+    assert shortfall(record(document)) == reason
+
+
+@pytest.mark.parametrize(
     ("seen", "reason"),
     [
         (True, None),

@@ -8,6 +8,7 @@ import pytest
 from quiclab.lab.endpoints import ENDPOINTS
 from quiclab.lab.endpoints.ecn import Ecn, ecn_of, ecn_warnings
 from quiclab.model.study import Arm, CoDel, Direction, Knobs, Path, Program, Step, Tcp
+from quiclab.project import release_folder
 
 DOWN = Path("p", down=Direction(aqm=CoDel(ecn=True)))
 
@@ -31,6 +32,12 @@ def test_every_program_of_quic_is_known() -> None:
         if "h3" in endpoint.protocols:
             known = ecn_of(Program(endpoint.name)) != Ecn(None, None)
             assert known is (endpoint.name != "command"), endpoint.name
+
+
+def test_nothing_is_known_of_an_older_release() -> None:
+    """Current programs are no witness of earlier ones."""
+    old = Program("caddy", version="2.5.2", prefix=str(release_folder("caddy", "2.5.2")))
+    assert ecn_of(old) == Ecn(None, None)
 
 
 def test_nothing_is_said_where_all_is_well() -> None:

@@ -11,8 +11,9 @@ import pytest
 
 from quiclab.lab.endpoints import look_for
 from quiclab.lab.endpoints._api import BoundedRun
-from quiclab.lab.endpoints._presence import is_of
+from quiclab.model.program import is_version
 from quiclab.model.study import Arm, Program, Tcp
+from quiclab.project import INSTALL, release_folder
 
 ARM = Arm("h3", "h3", Program("curl-cffi"), Program("caddy"), Tcp("reno"))
 
@@ -39,7 +40,7 @@ def says(version: str) -> BoundedRun:
 )
 def test_a_version_is_asked_for_by_its_beginning(found: str, asked: str, same: bool) -> None:
     """Number by number, not letter by letter."""
-    assert is_of(found, asked) is same
+    assert is_version(found, asked) is same
 
 
 def test_what_is_here_is_told_with_its_version() -> None:
@@ -73,3 +74,42 @@ def test_another_version_is_looked_for_among_the_installed_releases(
     (told,) = look_for([arm], run).missing
     assert "the server caddy is 1.26.3" in told
     assert f'1.30.4 is installed; write prefix = "{tmp_path / "new"}"' in told
+
+
+def test_a_release_that_is_not_here_names_the_line_that_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder is not searched for another version, and the current one does not stand in for it."""
+    monkeypatch.setenv("QUICLAB_STACKS", str(tmp_path))
+    server = Program("caddy", version="2.5.2", prefix=str(release_folder("caddy", "2.5.2")))
+    (told,) = look_for([dataclasses.replace(ARM, server=server)], says("2.11.1")).missing
+    assert told == f"arm 'h3': the server caddy 2.5.2 is not here: caddy is not installed; run: {INSTALL} caddy@2.5.2"
+
+
+def test_the_beginning_of_a_release_is_told_in_full() -> None:
+    """The line that installs it stands beside it."""
+    (told,) = look_for([dataclasses.replace(ARM, server=Program("caddy", version="2.5"))], says("2.11.1")).missing
+    assert told.endswith(f'not 2.5: write version = "2.5.2" and run: {INSTALL} caddy@2.5.2')
+
+
+def test_two_releases_of_a_program_are_two_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each arm's is asked for its own version."""
+    monkeypatch.setenv("QUICLAB_STACKS", str(tmp_path))
+    arms = []
+    for version in ("2.5.2", "2.6.1"):
+        folder = release_folder("caddy", version)
+        (folder / "bin").mkdir(parents=True)
+        (folder / "bin" / "caddy").touch(mode=0o755)
+        arms.append(
+            dataclasses.replace(ARM, name=version, server=Program("caddy", prefix=str(folder), version=version))
+        )
+
+    def run(argv: Sequence[str]) -> str:
+        return f"v{next((v for v in ('2.5.2', '2.6.1') if v in argv[0]), '2.11.1')} x"
+
+    found = look_for(arms, run)
+    assert found.missing == ()
+    assert [found.versions[f"server caddy of {release_folder('caddy', v)}"] for v in ("2.5.2", "2.6.1")] == [
+        "2.5.2",
+        "2.6.1",
+    ]

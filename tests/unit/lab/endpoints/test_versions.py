@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
-import pytest
+import json
+from dataclasses import replace
 
-from quiclab.lab.endpoints import ENDPOINTS, Endpoint, SizesDatagrams, find
+import pytest
+from contexts import CONTEXT
+
+from quiclab.lab.endpoints import ENDPOINTS, Endpoint, Origin, SizesDatagrams, find
 from quiclab.lab.endpoints._versions import Known, numbers
 from quiclab.model.study import Program, Role, Tcp
 
@@ -62,6 +66,7 @@ def test_nginx_has_one_congestion_control(role: Role, name: str, version: str, c
 @pytest.mark.parametrize(
     ("role", "name", "version", "payload"),
     [
+        ("server", "caddy", "2.5.2", 1252),
         ("server", "caddy", "2.7.6", 1252),
         ("proxy", "caddy", "2.11.4", 1280),
         ("server", "caddy", "2.11.7", 1200),
@@ -102,3 +107,16 @@ def test_numbers_of_versions() -> None:
     assert numbers("0.65.0 (Go 1.26.8)") == (0, 65, 0)
     assert numbers("153.8.0esr") == (153, 8, 0)
     assert numbers("unknown") == numbers(None) == ()
+
+
+@pytest.mark.parametrize(("version", "keys"), [("2.5.2", {"experimental_http3"}), ("2.6.1", {"protocols"})])
+@pytest.mark.parametrize("role", ["server", "proxy"])
+def test_caddy_is_told_its_protocols_in_the_words_of_its_version(version: str, keys: set[str], role: Role) -> None:
+    """Caddy refuses a configuration with a key that it does not know."""
+    program = Program("caddy", version=version)
+    origin = Origin("10.77.0.3", 443, "h2") if role == "proxy" else None
+    command = find(role, "caddy").command(replace(CONTEXT, program=program, origin=origin))
+    (config,) = (json.loads(text) for text in command.files.values())
+    (site,) = config["apps"]["http"]["servers"].values()
+    assert {"experimental_http3", "protocols"} & site.keys() == keys
+    assert ("root_ca_pem_files" in json.dumps(config)) == (role == "proxy")

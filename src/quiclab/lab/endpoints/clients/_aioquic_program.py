@@ -136,7 +136,7 @@ async def run(job: dict[str, Any]) -> list[dict[str, Any]]:
         "close_ns": close_ns,
         "alpn": alpn,
         "http_version": "HTTP/3" if alpn == "h3" else "unknown",
-        "congestion_control": job["library"]["congestion_control_algorithm"],
+        "congestion_control": job["library"].get("congestion_control_algorithm", "reno"),
     }
     return [_account(download, common, error) for download in downloads]
 

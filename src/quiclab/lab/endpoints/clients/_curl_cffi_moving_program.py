@@ -24,7 +24,6 @@ else:
 
 from curl_cffi._wrapper import ffi, lib
 from curl_cffi.const import CurlMOpt, CurlOpt
-from curl_cffi.curl import Curl
 
 _CONTENT_RANGE = re.compile(rb"bytes (\d+)-\d+/\d+")
 
@@ -223,7 +222,7 @@ def _poll_ms(notice: Notice, body: Body) -> int:
 def main() -> int:
     """Exit code 0 when the object is there."""
     job = json.loads(Path(sys.argv[1]).read_text())
-    versions = {"libcurl": Curl().version().decode()}
+    versions = plain.versions()
     sys.stdin.readline()
     request = download(job)
     report = {"version": 1, "versions": versions, "requests": [request], "close_ns": request["close_ns"]}

@@ -201,10 +201,18 @@ def _congestion_control(curl: Curl) -> str | None:
         return None
 
 
+def versions() -> dict[str, str]:
+    """Versions of the package, which the name of a folder beside it tells without loading anything, and of libcurl."""
+    found = {"libcurl": Curl().version().decode()}
+    for beside in Path(_package.__path__[0]).parent.glob("curl_cffi-*.dist-info"):
+        found["curl-cffi"] = beside.stem.partition("-")[2]
+    return found
+
+
 def main() -> int:
     """Exit code 0 when every request got an answer."""
     job = json.loads(Path(sys.argv[1]).read_text())
-    versions = {"libcurl": Curl().version().decode()}
+    told = versions()
     urls = [job["url"], *job["other_urls"]]
     if len(urls) > 1:
         transfers = [Transfer(job, url, job["protocols"][0]) for url in urls]
@@ -214,7 +222,7 @@ def main() -> int:
         transfers = [Transfer(job, job["url"], protocol) for protocol in job["protocols"]]
         sys.stdin.readline()
         requests = [perform(transfer) for transfer in transfers]
-    report = {"version": 1, "versions": versions, "requests": requests, "close_ns": requests[-1]["close_ns"]}
+    report = {"version": 1, "versions": told, "requests": requests, "close_ns": requests[-1]["close_ns"]}
     Path(job["output"]).write_text(json.dumps(report, indent=1))
     errors = [request["error"] for request in requests if "error" in request]
     for error in errors:

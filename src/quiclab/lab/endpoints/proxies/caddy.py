@@ -59,7 +59,11 @@ class CaddyProxy:
 
 
 def _relay(context: Context) -> dict[str, object]:
-    origin = context.origin
+    origin, files = context.origin, [str(context.ca)]
+    trusted: Mapping[str, Mapping[str, object]] = {
+        "2.5": {"root_ca_pem_files": files},
+        "2.8": {"ca": {"provider": "file", "pem_files": files}},
+    }
     return {
         "handler": "reverse_proxy",
         "upstreams": [{"dial": origin.authority if origin else ""}],
@@ -73,7 +77,7 @@ def _relay(context: Context) -> dict[str, object]:
             "keep_alive": {"enabled": not is_cold(context.knobs), "idle_timeout": "300s"},
             "tls": {
                 "server_name": context.host,
-                "ca": {"provider": "file", "pem_files": [str(context.ca)]},
+                **KNOWN.fact(context.program, trusted),
             },
         },
     }
