@@ -207,7 +207,7 @@ def _recording(files: Sequence[Path], keys: Sequence[Path], transport: Transport
         if len(found.logs) > _NAMED:
             names = (*names, f"and {len(found.logs) - _NAMED:,} more")
         if any(file.is_dir() and (file / "spec.toml").exists() for file in files):
-            raise SpecError("a study is no recording", "name a trial's capture in it: STUDY/trials/ID/raw/client.pcapng")
+            raise SpecError("a study is no recording", "name a capture in it: STUDY/trials/ID/raw/client.pcapng")
         known = "a capture (pcap, pcapng), a qlog or a NetLog"
         raise SpecError(f"an account is made of one recording for each transfer: {known}", "name one", names)
     if found.refused:

@@ -51,8 +51,9 @@ def guessed(of: Recorded, request: Instant, slack_ns: int = 0) -> tuple[int, Ins
 
     Before the answer a server sends small packets of its own (tickets, settings); after it, too. So the answer begins
     with the first large packet, or earlier, and ends with the last packet before the client closes, or earlier: of
-    QUIC likely with what follows at once on the last large one, or as soon as large ones on each other. A QUIC handshake packet, which its header shows, is
-    none of it; nor is one larger than the large one after it, or the last before it, which looks for the path's MTU.
+    QUIC likely with what follows on the last large one at once, or as soon as large ones on each other. A QUIC
+    handshake packet, which its header shows, is none of it; nor is one larger than the large one after it, or the last
+    before it, which looks for the path's MTU.
     """
     quic = of.transport == "quic"
     down = of.down.filter(

@@ -173,7 +173,7 @@ def _document(told: pl.DataFrame, url: str | None) -> Row:
         found = next((each for each in map(answered.filter, (is_page, is_html)) if each.height), answered)
     if url is not None and found.height and not _is_document(found.row(0, named=True)):
         kind = found["resource_type"][0] or found["content_type"][0]
-        raise Unknown(f"{url} is no page but {kind}: name the address of the page, or explain one request without --page")
+        raise Unknown(f"{url} is no page but {kind}: name the page's address, or explain one request without --page")
     if found.is_empty() and url is not None and answered.height:
         known = answered["url"].unique(maintain_order=True)
         more = f", … ({known.len()} in all)" if known.len() > _ADDRESSES else ""
@@ -241,8 +241,8 @@ def _check_at_client(tables: Tables, seen: pl.DataFrame) -> None:
         except Unknown:
             continue  # nothing shows how long an end took to answer
         if place is not None:
-            away = f"{place.client_least_ns / 1e6:.1f} ms or more"
-            raise Unknown(f"the capture was not taken at the browser's end, but {away} from it: give that of its own end")
+            away = f"{place.client_least_ns / 1e6:.1f} ms or more from it"
+            raise Unknown(f"the capture was not taken at the browser's end, but {away}: give that of its own end")
 
 
 class _Object:
