@@ -137,7 +137,7 @@ def test_curl_asks_for_one_protocol(protocol: str, option: str) -> None:
 
 
 def test_curl_without_verification() -> None:
-    """So that its cost can be measured."""
+    """The cost of it can be measured."""
     argv = job(command("client", "curl", Knobs(verify=False)))
     assert "--insecure" in argv
     assert "--cacert" not in argv
@@ -200,7 +200,7 @@ def test_nghttp_and_wget2_know_the_server_by_address() -> None:
 def test_what_cannot_be_had_is_said_when_the_plan_is_made(
     role: Role, program: Program, protocol: str, words: str
 ) -> None:
-    """With the reason."""
+    """The reason is told."""
     arm = Arm("x", protocol, Program("curl-cffi"), Program("caddy"), Tcp("reno"))  # type: ignore[arg-type]
     (objection,) = objections(replace(arm, **{role: program}))  # type: ignore[arg-type]
     assert words in objection
