@@ -29,7 +29,7 @@ _LATE_SERVICES, _LATE_LEAST_SERVICES = 0.25, 0.05
 _REGULAR_SHARE, _NEAR_SHARE = 0.2, 0.1
 """Least share of packets that must come one service after another, and how exactly, for a rate to be believed."""
 _ABOUT_SHARE, _MOSTLY = 0.5, 0.6
-"""Distance from a service up to which a time counts as about that long, and the least share of these that are as near as
+"""Distance from a service up to which a time counts as about that long, and the least share of them that are as near as
 a service is: packets that a program was late to read follow on each other as fast as it reads, faster or slower."""
 _LEAST_SERVICE_NS = 20_000
 """Service of the largest packet below which nothing tells a path's rate from the speed of reading: 600 Mbit/s."""
