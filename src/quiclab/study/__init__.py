@@ -17,7 +17,7 @@ void when all others were over.
 `sequential_run.py` runs until an answer is found, `probe.py` against a server of somebody else's, and `confirm` without
 a cause. `verification.py` judges raw files again: `as_specified.py` holds a study against its spec, `differences.py`
 says what differs. `contradicted.py` holds facts about programs against their logs. `selection.py` is what the latest
-run was about. `paper_cells.py` has the cells of papers that come with quiclab, at both of their sizes.
+run was about. `paper_studies.py` has the cells of papers that come with quiclab, at both of their sizes.
 
 >>> from quiclab.study import run_study  # doctest: +SKIP
 >>> run_study("spec.toml", "studies/demo").failed  # doctest: +SKIP

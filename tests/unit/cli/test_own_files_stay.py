@@ -171,6 +171,7 @@ def test_an_export_replaces_exports_alone(tmp_path: Path, capsys: pytest.Capture
 WRITES = {
     "ask": {"--out"},
     "run": {"--out", "--events"},
+    "paper": {"--out"},
     "report": {"--single-file"},
     "explain": {"--out"},
     "merge": {"study"},

@@ -72,7 +72,7 @@ def test_alone_it_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     ("words", "told", "hint"),
     [
         ("runn x.toml", "there is no verb 'runn'", "did you mean run?"),
-        ("frobnicate", "there is no verb 'frobnicate'", "there are ask, plan, run, status, merge"),
+        ("frobnicate", "there is no verb 'frobnicate'", "there are ask, plan, run, paper, status, merge"),
         ("plan x.toml --alll", "plan has no option --alll", "did you mean --all?"),
         ("run x.toml --block=3", "run has no option --block", "did you mean --blocks?"),
         ("run x.toml --block 3", "run has no option --block", "did you mean --blocks?"),
