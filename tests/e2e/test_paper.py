@@ -48,11 +48,12 @@ def test_a_result_is_run_and_held_against_the_paper(tmp_path: Path) -> None:
     before = len(trials(directory))
     again = quiclab(*command, timeout=300)
     assert again.returncode in RAN, again.stdout + again.stderr
+    told = " ".join(again.stdout.split())  # a line ends where a long folder does not fit
     if study["trials"]["void"] == 0:
         assert len(trials(directory)) == before
-        assert " ".join(claim["here"].split()) in " ".join(again.stdout.split())
-    assert "kept: " in again.stdout
-    assert "The paper's size: " in again.stdout
+        assert " ".join(claim["here"].split()) in told
+    assert "kept: " in told
+    assert "The paper's size: " in told
 
 
 def test_what_the_time_does_not_reach_is_told(tmp_path: Path) -> None:
