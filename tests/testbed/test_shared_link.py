@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from live_link import BACKENDS, Ends, bulk_tcp, in_sandbox, with_backend
 
+from quiclab.lab.testbed import link_process
 from quiclab.lab.testbed.link import Backend, Link, LinkSettings
 from quiclab.lab.testbed.link_process import SharedLinkProcess
 from quiclab.lab.testbed.namespace import NetworkNamespace, RouteMetrics
@@ -111,3 +112,18 @@ def test_a_process_that_is_killed_voids_the_trials(tmp_path: Path) -> None:
         return told
 
     assert in_sandbox(work) == ["the link's process ended before its time"] * 2
+
+
+def test_a_process_has_its_threads_before_it_becomes_real_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel refuses a thread whose parent becomes a deadline thread meanwhile, and the process would end."""
+    seen: list[int] = []
+
+    def asked(pid: int, *, deadline: bool) -> str:
+        seen.append(len(list(Path(f"/proc/{pid}/task").iterdir())))
+        return "deadline" if deadline else "fifo"
+
+    monkeypatch.setattr(link_process, "ask_for_real_time", asked)
+    for _ in range(20):
+        with SharedLinkProcess():
+            pass
+    assert seen == [3] * 20

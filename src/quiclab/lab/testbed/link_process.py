@@ -12,6 +12,7 @@ import json
 import os
 import socket
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +21,10 @@ from typing import Protocol, Self
 from quiclab.lab.testbed.real_time import ask_for_awake_processors, ask_for_real_time
 from quiclab.model.errors import HostError
 from quiclab.project import own_program
+
+_THREADS = 3
+"""Threads of a shared process that serves: one moves packets, one takes requests, one ends runs."""
+_STARTING_S, _LOOK_S = 1.0, 0.001
 
 
 class LinkProcess(Protocol):
@@ -125,9 +130,21 @@ class SharedLinkProcess:
     def __enter__(self) -> Self:
         self._process = subprocess.Popen([link_binary(), "--serve"], stdin=self._hears.fileno(), start_new_session=True)
         self._hears.close()
+        self._await_threads()
         ask_for_real_time(self._process.pid, deadline=True)
         self.awake = ask_for_awake_processors(self._process.pid)
         return self
+
+    def _await_threads(self) -> None:
+        """Wait until the process has started its threads: the kernel refuses one (EAGAIN) whose parent becomes a
+        deadline thread meanwhile."""
+        assert self._process is not None
+        tasks, deadline = Path(f"/proc/{self._process.pid}/task"), time.monotonic() + _STARTING_S
+        while self._process.poll() is None and time.monotonic() < deadline:
+            with contextlib.suppress(OSError):
+                if len(list(tasks.iterdir())) >= _THREADS:
+                    return
+            time.sleep(_LOOK_S)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
