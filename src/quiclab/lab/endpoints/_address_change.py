@@ -41,7 +41,7 @@ def objections_to_change(arm: Arm, workloads: Iterable[Workload], client: Endpoi
     if knobs.on_address_change is None:
         return [f"{names[0]} changes the client's address: the client {client.name} needs on_address_change"]
     if knobs.address_token:
-        return [f"{names[0]} changes the client's address, and address_token is of one address"]
+        return [f"{names[0]} changes the client's address, and an address token holds for one"]
     if knobs.compression and knobs.on_address_change == "resume":
         return ["a compressed body cannot be resumed by its bytes"]
     return []

@@ -93,7 +93,7 @@ def token_without_session(program: Program) -> str | None:
     """Reason why a client cannot bring an address token: it is of a first visit, which only one that resumes makes."""
     knobs = program.knobs
     if knobs.address_token and knobs.session not in ("resumed", "early_data"):
-        return 'address_token is of a first visit: write session = "resumed" or "early_data" beside it'
+        return 'address_token comes from a first visit: write session = "resumed" or "early_data" beside it'
     return None
 
 

@@ -173,7 +173,7 @@ def _one_wait(explanation: Explanation) -> str:
         if more * less < 0 and min(abs(more), abs(less)) >= _CANCELS * max(abs(more), abs(less)):
             titles = number_text.listed([each.title for each in whole])
             takes = f"{explanation.comparison.other.arm} takes {longer(more + less)}"
-            return f"The waits of {part.title} are a part of those of {titles}: in all of them {takes}."
+            return f"{_title(part)} is counted apart from {titles}: together {takes}."
     return ""
 
 

@@ -140,7 +140,7 @@ def kinds_of_losses(crossing: Crossing) -> Losses:
     if len(at) < FEWEST_LOSSES:
         return Losses(at, none, None, f"fewer than {FEWEST_LOSSES} losses show no pattern")
     if len(runs) < FEWEST_RUNS:
-        told = f"they are {len(runs)} runs of packets one after the other, and fewer than {FEWEST_RUNS} show no pattern"
+        told = f"they come in {len(runs)} runs one after the other, and fewer than {FEWEST_RUNS} show no pattern"
         return Losses(at, none, None, told)
     fit = _fit(crossing, runs)
     if fit is not None:

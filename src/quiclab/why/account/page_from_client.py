@@ -242,7 +242,7 @@ def _check_at_client(tables: Tables, seen: pl.DataFrame) -> None:
             continue  # nothing shows how long an end took to answer
         if place is not None:
             away = f"{place.client_least_ns / 1e6:.1f} ms or more from it"
-            raise Unknown(f"the capture was not taken at the browser's end, but {away}: give that of its own end")
+            raise Unknown(f"the capture was not taken at the browser's end, but {away}: give the browser's own")
 
 
 class _Object:

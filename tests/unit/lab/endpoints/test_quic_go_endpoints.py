@@ -90,7 +90,7 @@ def test_clients_values_that_cannot_be_had() -> None:
     client = QuicGoClient()
     assert "no early data over TCP" in (client.unsupported(program(session="early_data"), "h2") or "")
     assert client.unsupported(program(session="early_data"), "h3") is None
-    assert "of a first visit" in (client.unsupported(program(address_token=True), "h3") or "")
+    assert "from a first visit" in (client.unsupported(program(address_token=True), "h3") or "")
     assert client.unsupported(program(session="resumed", address_token=True), "h3") is None
     window = program(connection_window=ByteCount(100_000))
     assert "131070" in (client.unsupported(window, "h2") or "")

@@ -104,13 +104,13 @@ def test_a_cause_that_is_a_part_of_another_one_is_told_with_the_sum_of_both() ->
     moved = (_verdict("larger_window_reduction", 1410.0), _verdict("loss_on_the_path", -1380.0))
     told = _headline(waterfall(30.0), *moved)
     assert told.endswith(
-        "The waits of larger window reduction after each loss than CUBIC's are a part of those of congestion window "
-        "after loss on the path: in all of them h3 takes 30.0 ms longer."
+        " Larger window reduction after each loss than CUBIC's is counted apart from congestion window after loss on "
+        "the path: together h3 takes 30.0 ms longer."
     )
     alone = _headline(waterfall(1390.0), _verdict("larger_window_reduction", 1410.0), _verdict("slow_start", -1380.0))
     assert "partly cancel out" in alone
     more = _headline(waterfall(1400.0), _verdict("larger_window_reduction", 1410.0), _verdict("loss_on_the_path", 50.0))
-    assert "are a part of" not in more
+    assert "counted apart" not in more
 
 
 def test_an_interval_has_the_unit_of_what_it_is_of_and_ends_that_are_not_0_do_not_look_like_it() -> None:
