@@ -23,7 +23,9 @@ def headline(load: PageLoad) -> str:
     listed = number_text.listed([f"{part.heading} {time_text(ms)}" for ms, part in parts])
     objects = number_text.counted(load.objects, "object")
     beside = load.beside_ms
-    others = f" For {time_text(beside)} of the time from requests to answers others were arriving." if beside >= 1 else ""
+    others = ""
+    if beside >= 1:
+        others = f" For {time_text(beside)} of the time from requests to answers, others were arriving."
     last = f"The last of {objects} to come was {path_of(load.last)}."
     return f"{load.url} took {time_text(load.total_ms)}{begin} to {end}: {listed}.{others} {last}"
 
