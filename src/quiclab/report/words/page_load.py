@@ -25,7 +25,7 @@ def headline(load: PageLoad) -> str:
     beside = load.beside_ms
     others = ""
     if beside >= 1:
-        others = f" For {time_text(beside)} of the time from requests to answers, others were arriving."
+        others = f" For {time_text(beside)} of the time from requests to answers, other answers were arriving."
     last = f"The last of {objects} to come was {path_of(load.last)}."
     return f"{load.url} took {time_text(load.total_ms)}{begin} to {end}: {listed}.{others} {last}"
 
