@@ -32,6 +32,15 @@ def path_of(lossy: bool = False) -> LinkPath:
     return LinkPath("two", near, near, link_name="near", more_links=(Link("far", far, far),))
 
 
+def by_super_packet() -> LinkPath:
+    """Two links, of which the second one on the way to the server loses whole super-packets."""
+    near = Direction(rate=Bitrate(50_000_000), delay=Duration(NEAR_MS * 10**6))
+    far = Direction(
+        rate=Bitrate(40_000_000), delay=Duration(FAR_MS * 10**6), loss=Bernoulli(Share(0.02)), loss_by="super-packet"
+    )
+    return LinkPath("two", near, near, link_name="near", more_links=(Link("far", far, far),))
+
+
 def logged(folder: Path, name: str) -> pl.DataFrame:
     """What a packet log says of the packets that the model handled."""
     packets = PacketLog().decode(folder / name, Context()).tables["link_packets"]
@@ -136,3 +145,26 @@ def test_what_passes_before_the_workload_is_none_of_it(tmp_path: Path, backend: 
         assert link["up"]["packets_in"] == own.height
     lost = told["link"]["more_links"][0]["up"]["dropped"].get("loss_entry", 0)
     assert told["after"]["sent"] - told["after"]["arrived"] == lost
+
+
+def test_a_super_packet_is_one_on_every_link(tmp_path: Path, backend: Backend) -> None:
+    """The node between two links passes packets on as it likes; the second link loses what the host sent as one."""
+
+    def work() -> dict[str, int]:
+        with open_path(by_super_packet(), tmp_path, backend) as ends:
+            moved = bulk_tcp(ends, 1.5)
+            ends.link.stop()
+            return moved
+
+    in_sandbox(work)
+    near, far = (
+        logged(tmp_path, name).filter(pl.col("direction") == "up", pl.col("size_bytes") > 600)
+        for name in ("link.qplog", "link-2.qplog")
+    )
+    assert far["source_burst"].n_unique() == near["source_burst"].n_unique()
+    assert near.height > 1.2 * near["source_burst"].n_unique(), "the host hands over several at a time"
+    fates = far.group_by("source_burst").agg(
+        (pl.col("action") == "dropped").n_unique().alias("fates"), (pl.col("action") == "dropped").any().alias("lost")
+    )
+    assert fates["fates"].max() == 1
+    assert 0 < fates["lost"].sum() < 0.1 * fates.height

@@ -182,6 +182,7 @@ impl Lane {
                 // A far end whose interface is not up yet loses housekeeping packets, which does not matter.
                 self.errors.write += u64::from(sent.is_err());
             }
+            self.waiting.hand_on(slot);
             self.waiting.capture(slot, now_ns, Way::Inbound, None);
             self.waiting.logs.record(&record);
             self.waiting.pool.give_back(slot);

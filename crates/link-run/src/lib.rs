@@ -6,8 +6,10 @@
 //! [`device`] TUN and veth, `device/stamps.rs` when a packet came to a TUN device. Of several links in a row one process
 //! moves all packets, in one thread: only one can be punctual. A second thread writes the log, so that forwarding never
 //! waits for a disk. [`stalls`] knows when the thread stood still, [`late_time`] for how long packets were late;
-//! [`precedence`] gives real time up where the ends need the processor. [`serve`] runs the links of several trials.
+//! [`bursts`] knows which packets a host handed over as
+//! one. [`precedence`] gives real time up where the ends need the processor. [`serve`] runs the links of several trials.
 
+pub mod bursts;
 pub mod calendar;
 pub mod checksum;
 pub mod clock;

@@ -12,6 +12,8 @@ const HOP_BY_HOP: u8 = 0;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 const UDP_HEADER: usize = 8;
+/// Bytes of a datagram that tell it from all others: QUIC's are encrypted.
+const DATAGRAM_BEGIN: usize = 32;
 /// QUIC version 2 numbers the types of its long headers anew (RFC 9369 section 3.2).
 const QUIC_V2: u32 = 0x6b33_43cf;
 
@@ -192,4 +194,33 @@ pub fn flow(packet: &[u8]) -> u32 {
         .fold(0x811c_9dc5, |hash: u32, byte| {
             (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
         })
+}
+
+/// A hash by which a packet of TCP or UDP is known again behind a node that passes it on: of what neither a router nor
+/// its kernel, which may join segments and cut them again, changes (FNV-1a, 64 bits). Of TCP these are addresses, ports,
+/// sequence and acknowledgment number and length; of UDP, which has no numbers, the first bytes of the payload.
+#[must_use]
+pub fn identity(packet: &[u8]) -> Option<u64> {
+    let found = headers(packet)?;
+    if fragment(packet).is_some() {
+        return None;
+    }
+    let (known, more) = match found.protocol {
+        TCP => (found.rest.get(..12)?, &[][..]),
+        UDP => {
+            let payload = found.rest.get(UDP_HEADER..)?;
+            let begin = payload.get(..DATAGRAM_BEGIN).unwrap_or(payload);
+            (found.rest.get(..4)?, begin)
+        }
+        _ => return None,
+    };
+    let length = found.rest.len().to_be_bytes();
+    let bytes = [found.source, found.destination, known, more, &length];
+    let hash = bytes
+        .into_iter()
+        .flatten()
+        .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+    Some(hash)
 }

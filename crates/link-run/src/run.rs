@@ -10,6 +10,7 @@ use std::thread;
 use link_core::{Direction, StreamKey};
 use serde_json::{json, Value};
 
+use crate::bursts::Bursts;
 use crate::clock::{monotonic_ns, process_cpu_ns, realtime_minus_monotonic_ns};
 use crate::config::{self, Backend, Config};
 use crate::control::Watched;
@@ -137,13 +138,17 @@ impl Run {
             "warnings": [],
         });
         let mut lanes = Vec::new();
-        let of_links = links.iter().zip(ports).zip(models).zip(logs);
-        for ((((link, [client, server]), models), logs), zero) in of_links.zip(&zeros) {
+        let up_bursts = Bursts::in_a_row(links.len());
+        let down_bursts = Bursts::in_a_row(links.len()).into_iter().rev();
+        let bursts = up_bursts.into_iter().zip(down_bursts);
+        let of_links = links.iter().zip(ports).zip(models).zip(logs).zip(bursts);
+        for (((((link, [client, server]), models), logs), bursts), zero) in of_links.zip(&zeros) {
             let late_from_ns = summary::lateness_bound_ns(link);
             let [up, down] = directions(
                 link,
                 models,
                 logs,
+                bursts.into(),
                 zero,
                 config,
                 start.realtime_minus_monotonic_ns,
@@ -280,12 +285,14 @@ fn directions(
     link: &config::Link,
     models: [Direction; 2],
     logs: [Logs; 2],
+    bursts: [Bursts; 2],
     zero: &Arc<ModelZero>,
     config: &Config,
     realtime_minus_monotonic_ns: i64,
 ) -> [Waiting; 2] {
     let [up_model, down_model] = models;
     let [up_logs, down_logs] = logs;
+    let [up_bursts, down_bursts] = bursts;
     let up = Passage {
         direction: 0,
         mtu: link.ends.server.mtu,
@@ -300,8 +307,22 @@ fn directions(
     };
     let when_told = config.begins_when_told;
     [
-        Waiting::new(up, up_model, Arc::clone(zero), up_logs, when_told),
-        Waiting::new(down, down_model, Arc::clone(zero), down_logs, when_told),
+        Waiting::new(
+            up,
+            up_model,
+            Arc::clone(zero),
+            up_logs,
+            up_bursts,
+            when_told,
+        ),
+        Waiting::new(
+            down,
+            down_model,
+            Arc::clone(zero),
+            down_logs,
+            down_bursts,
+            when_told,
+        ),
     ]
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use link_core::{Bytes, Delivery, Direction, Fate, Nanos, Packet, Verdict};
 
+use crate::bursts::Bursts;
 use crate::calendar::{Calendar, Entry};
 use crate::clock::monotonic_ns;
 use crate::counters::Counters;
@@ -68,7 +69,7 @@ pub struct Waiting {
     calendar: Calendar,
     /// Packets in a managed queue, by their number: their slots.
     undecided: HashMap<u32, u32>,
-    bursts: u32,
+    bursts: Bursts,
     last_arrival_ns: u64,
     /// The packets themselves.
     pub pool: Pool,
@@ -87,6 +88,7 @@ impl Waiting {
         model: Direction,
         zero: Arc<ModelZero>,
         logs: Logs,
+        bursts: Bursts,
         when_told: bool,
     ) -> Self {
         Self {
@@ -96,7 +98,7 @@ impl Waiting {
             zero,
             calendar: Calendar::default(),
             undecided: HashMap::new(),
-            bursts: 0,
+            bursts,
             last_arrival_ns: 0,
             pool: Pool::new(passage.mtu.into()),
             counters: Counters::default(),
@@ -160,12 +162,11 @@ impl Waiting {
         let housekeeping = packet::is_housekeeping(packet);
         let template = Record {
             arrival_ns,
-            source_burst: self.bursts,
+            source_burst: self.bursts.count(),
             flow: packet::flow(packet),
             direction: self.passage.direction,
             ..Record::default()
         };
-        self.bursts = self.bursts.wrapping_add(1);
         for number in 0..segments.count() {
             let slot = self.pool.take();
             let entry = self.pool.get_mut(slot);
@@ -175,8 +176,10 @@ impl Waiting {
             entry.checksum = segments.checksum();
             entry.headers = segments.headers();
             let size = entry.bytes.len() - HEADROOM;
+            let kept = self.bursts.kept(entry.packet());
             entry.record = Record {
                 size_bytes: u16::try_from(size).unwrap_or(u16::MAX),
+                source_burst: kept.unwrap_or(template.source_burst),
                 ..template
             };
             if size > self.passage.mtu.into() {
@@ -346,6 +349,12 @@ impl Waiting {
             self.calendar.pop();
             train.push(next.slot);
         }
+    }
+
+    /// Lets a packet go, with the number of its super-packet for a link behind this one.
+    pub fn hand_on(&self, slot: u32) {
+        let entry = self.pool.get(slot);
+        self.bursts.keep(entry.packet(), entry.record.source_burst);
     }
 
     /// Captures a packet as it leaves its own end or reaches the other.

@@ -49,7 +49,7 @@ pub struct Record {
     pub queue_bytes: u32,
     /// Number in its direction, or [`NO_INDEX`].
     pub index: u32,
-    /// Number of the super-packet it was cut from, in its direction.
+    /// Number of the super-packet it was cut from, in its direction, the same on each link as far as a proxy.
     pub source_burst: u32,
     /// Hash of addresses, ports and protocol.
     pub flow: u32,
