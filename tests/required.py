@@ -12,7 +12,10 @@ import pytest
 from quiclab.lab.endpoints import ENDPOINTS
 from quiclab.lab.stacks.catalogue import ITEMS
 
-_OF_THE_MACHINE = ("namespaces", "tshark", "strace", "bwrap", "pasta", "slirp4netns", "ffmpeg", "apt-get", "dpkg-deb")
+_OF_THE_MACHINE = (
+    *("namespaces", "tshark", "strace", "bwrap", "pasta", "slirp4netns", "ffmpeg", "apt-get", "dpkg-deb"),
+    "qemu-x86_64",
+)
 
 
 def required_programs(asked: str) -> frozenset[str]:

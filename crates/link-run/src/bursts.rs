@@ -36,7 +36,7 @@ struct InNode {
 }
 
 impl Bursts {
-    /// Those of links in a row, in the order in which their packets pass them.
+    /// One for each of several links in a row, in the order in which their packets pass them.
     #[must_use]
     pub fn in_a_row(links: usize) -> Vec<Self> {
         let next = Arc::default();
@@ -55,11 +55,13 @@ impl Bursts {
     }
 
     /// The number of what a host hands over now.
+    #[must_use]
     pub fn count(&self) -> u32 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
     /// The number that a packet had on the link before this one; `None` where its way begins here.
+    #[must_use]
     pub fn kept(&self, packet: &[u8]) -> Option<u32> {
         let node = self.from.as_ref()?;
         node.take(packet::identity(packet)?)

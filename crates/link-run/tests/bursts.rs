@@ -108,7 +108,7 @@ fn links_in_a_row_count_together() {
     assert_eq!(found, [0, 1, 2, 3]);
 }
 
-/// What passes a proxy is never asked for: only the newest of it is kept.
+/// Packets to a proxy are never asked for: only the newest are kept.
 #[test]
 fn memory_is_bounded() {
     let row = Bursts::in_a_row(2);

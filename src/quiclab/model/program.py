@@ -19,6 +19,9 @@ PLACEHOLDERS = (
 TLS_GROUPS = ("x25519", "secp256r1", "secp384r1", "x25519mlkem768")
 """Names of TLS's key exchange groups (RFC 8446 section 4.2.7, in lower case)."""
 
+BROWSERS = frozenset({"chromium", "firefox"})
+"""Clients that are several programs: each starts others."""
+
 
 def is_version(found: str, asked: str) -> bool:
     """True if a version begins with the numbers that are asked for: 1.30.4 is of 1.30, and 1.30 is not of 1.3."""
@@ -159,6 +162,7 @@ class Program:
     """Knobs of the program; in a spec they are keys of the same table."""
     cpu: Share | None = None
     """Share of one core that the program gets, as on a slow machine: 100 % is a whole core. None is no limit."""
-    cpu_by: Literal["quota", "competitor"] = "quota"
-    """Means that limits `cpu`: a quota of the cgroup, which lets the program run and stops it in turns, or a competitor
-    on the same core."""
+    cpu_by: Literal["quota", "competitor", "emulator"] = "quota"
+    """Means that makes the program's machine slow: a quota of the cgroup, which lets the program run and stops it in
+    turns, or a competitor on the same core, which leave it the share `cpu`; or, without `cpu`, a user-mode emulator
+    (qemu-user), in which the program's own code takes several times as long, and the kernel's work for it does not."""

@@ -122,6 +122,7 @@ def _program(program: Program) -> str:
     release = release_name(program.prefix)
     name = release.replace("@", " ") if release else name + (f" of {program.prefix}" if program.prefix else "")
     name += f" on {program.cpu} of a core (by {program.cpu_by})" if program.cpu else ""
+    name += " in a user-mode emulator" if program.cpu_by == "emulator" else ""
     knobs = ", ".join(f"{_words(knob)} {_setting(getattr(program.knobs, knob))}" for knob in program.knobs.asked())
     return f"{name} with {knobs}" if knobs else name
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from quiclab.model.plan_row import PlanRow
+from quiclab.model.program import BROWSERS
 from quiclab.model.study import Arm, Direction, Jitter, Path, Study
 from quiclab.model.units import Bitrate, ByteCount, Duration
 from quiclab.plan.blocked import blocked, transport
@@ -19,7 +20,6 @@ OVERHEAD = Duration(300_000_000)
 """Time of one trial that is not the transfer: namespaces, processes, readiness and warm-up."""
 BROWSER = Duration(1_000_000_000)
 """Time for the start and end of a browser, in addition to the server's start."""
-BROWSERS = {"chromium", "firefox"}
 PAGE_WHOLE = Duration(600_000_000)
 """Time until a page is known to request nothing more, and its trace is written."""
 FIRST_VISIT = Duration(4_000_000_000)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
+from quiclab.model.program import BROWSERS
 from quiclab.model.study import Arm, Study, Tcp
-from quiclab.plan.duration import BROWSERS
 
 
 def idle_settings(study: Study) -> list[str]:
@@ -50,7 +50,7 @@ def _unused_knobs(arm: Arm, study: Study) -> Iterator[str]:
         if program.argv and knobs.congestion_control is not None and (role == "client" or protocol != "h3"):
             why = ": TCP's is tcp.congestion_control" if protocol != "h3" else ": only that of a server is told"
             yield owner.format("congestion_control") + f"{why}. Leave it out."
-        if program.cpu is None and program.cpu_by != "quota":
+        if program.cpu is None and program.cpu_by == "competitor":
             yield owner.format("cpu_by") + ' without cpu, its share of a core. Write cpu = "50 %", or leave it out.'
         if objects and all(len(each.object_sizes) == 1 for each in workloads):
             for name in ("scheduler", "priorities"):

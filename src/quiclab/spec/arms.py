@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any, get_args
 
-from quiclab.model.program import TLS_GROUPS
+from quiclab.model.program import BROWSERS, TLS_GROUPS
 from quiclab.model.study import PLACEHOLDERS, Arm, Certificate, Knobs, Program, Protocol, Role, Tcp
 from quiclab.model.units import ByteCount, Duration
 from quiclab.project import release_folder, releases_of
@@ -114,7 +114,7 @@ PROGRAM_KEYS: Mapping[str, Kind[Any]] = {
     "prefix": kinds.PREFIX,
     "version": _VERSION,
     "cpu": kinds.SHARE,
-    "cpu_by": kinds.choice(("quota", "competitor")),
+    "cpu_by": kinds.choice(("quota", "competitor", "emulator")),
 }
 _KNOWN_ONLY, _OWN_ONLY = ("prefix", "version"), ("env", "ready")
 """Keys for programs that quiclab knows, and keys for the user's own programs: each does nothing for the other kind."""
@@ -125,6 +125,16 @@ CERTIFICATE_KEYS: Mapping[str, Kind[Any]] = {
 _CERTIFICATE: Kind[Certificate] = table(
     'a table such as {key = "rsa-2048", intermediates = 2}', Certificate, CERTIFICATE_KEYS
 )
+
+
+def _check_emulated(node: Node, values: Mapping[str, object]) -> None:
+    """Report what an emulator cannot do: give a share of a core, or follow a program into those that it starts."""
+    if "cpu" in values:
+        node.child("cpu").report('an emulator gives no share of a core; leave "cpu" out, or write cpu_by = "quota"')
+    if values.get("name") in BROWSERS:
+        node.child("cpu_by").report(
+            f'{values["name"]} starts programs that an emulator does not reach; write cpu_by = "quota" and a cpu'
+        )
 
 
 def program(known: Collection[str]) -> Kind[Program]:
@@ -150,6 +160,8 @@ def program(known: Collection[str]) -> Kind[Program]:
             if key in node.value:
                 whose = "a program that quiclab knows" if "argv" in node.value else "a program of your own (argv)"
                 node.child(key).report(f'"{key}" belongs to {whose}; leave it out')
+        if values.get("cpu_by") == "emulator":
+            _check_emulated(node, values)
         if "name" in values:
             check_name(node.child("name"), values["name"])
         if node.source.reports > before:

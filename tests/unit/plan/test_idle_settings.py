@@ -58,6 +58,7 @@ _PLAIN = 'client = "curl-cffi"\nserver = "caddy"\n'
             "Arm h3: cpu_by of the client does nothing without cpu",
         ),
         (_h3('client = {name = "curl-cffi", cpu = "50 %", cpu_by = "competitor"}\nserver = "caddy"'), ""),
+        (_h3('client = {name = "quic-go", cpu_by = "emulator"}\nserver = "caddy"'), ""),
         (
             _h3('client = "curl-cffi"\nserver = {name = "quic-go", scheduler = "fifo"}'),
             "Arm h3: scheduler of the server does nothing: every workload is of one object",

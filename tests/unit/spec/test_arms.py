@@ -168,6 +168,7 @@ def test_a_certificate_has_a_type_and_a_chain(tmp_path: pathlib.Path) -> None:
         ('{name = "caddy", ready = "udp"}', '"ready" belongs to a program of your own'),
         ('{argv = ["x"], version = "1.30"}', '"version" belongs to a program that quiclab knows'),
         ('{name = "caddy", version = "newest"}', '"newest" is not a version'),
+        ('{name = "caddy", cpu_by = "emulator", cpu = "50 %"}', "an emulator gives no share of a core"),
         ('{argv = ["x"], ready = "now"}', "valid values: udp, tcp, both, none"),
     ],
 )
@@ -183,3 +184,9 @@ def test_an_arm_is_complete(tmp_path: pathlib.Path, key: str) -> None:
     last = SMALL.rindex("[[arm]]")
     lines = [line for line in SMALL[last:].splitlines() if not line.startswith(f"{key} =")]
     assert f'"{key}" is missing' in only_problem(tmp_path, SMALL[:last] + "\n".join(lines))
+
+
+def test_a_browser_is_not_emulated(tmp_path: pathlib.Path) -> None:
+    """The programs that it starts would not be."""
+    text = changed(('client = "curl-cffi"', 'client = {name = "chromium", cpu_by = "emulator"}'))
+    assert "chromium starts programs that an emulator does not reach" in only_problem(tmp_path, text)

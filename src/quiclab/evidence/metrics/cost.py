@@ -10,12 +10,12 @@ import polars as pl
 
 from quiclab.evidence.metrics._api import Metric
 from quiclab.evidence.metrics.evidence import Evidence, Unknown
+from quiclab.model.program import BROWSERS
 from quiclab.model.trial_record import TrialRecord
 
 Role = Literal["client", "server", "proxy"]
 _NS_PER_MS, _BYTES_PER_MB = 1e6, 1e6
 _WINDOW_NS = 1_000_000_000
-_BROWSERS = {"chromium", "firefox"}
 _DURING = "from the request to the client's end"
 
 
@@ -33,7 +33,7 @@ def _sum(evidence: Evidence, role: Role, *names: str) -> float:
 
 def tells_switches(trial: TrialRecord, role: str) -> bool:
     """Threads that end take theirs with them, and a browser ends many: in some trials 7 of 400 were left."""
-    return role != "client" or trial.client is None or not _BROWSERS & trial.client.versions.keys()
+    return role != "client" or trial.client is None or not BROWSERS & trial.client.versions.keys()
 
 
 def _switches(evidence: Evidence, role: Role) -> float:

@@ -12,6 +12,7 @@ from typing import Self
 
 from quiclab.lab.testbed.cpu_competitor import Calibration, CpuCompetitor
 from quiclab.lab.testbed.cpu_limit import CpuQuota, cpu_quota_problem
+from quiclab.lab.testbed.emulator import emulator_problem
 from quiclab.lab.testbed.process import Process
 from quiclab.model.errors import SpecError
 from quiclab.model.study import Program, Study
@@ -23,9 +24,14 @@ Calibrations = Mapping[Share, Calibration]
 def calibrate(study: Study) -> Calibrations:
     """Measure what competitors really leave, once for each share that a spec asks for: a second each.
 
-    Raises SpecError where a quota is asked for and not possible here.
+    Raises SpecError where a quota or an emulator is asked for and not possible here.
     """
-    asked = [(arm, program) for arm in study.arms for _, program, _ in arm.programs() if program.cpu is not None]
+    programs = [(arm, program) for arm in study.arms for _, program, _ in arm.programs()]
+    emulated = [(arm, program) for arm, program in programs if program.cpu_by == "emulator"]
+    if emulated and (problem := emulator_problem()) is not None:
+        names = tuple(f"arm {arm.name!r}: {program.name}" for arm, program in emulated)
+        raise SpecError(f"unsupported: {problem}", 'install it, or write cpu_by = "quota" and a cpu', names)
+    asked = [(arm, program) for arm, program in programs if program.cpu is not None]
     if any(program.cpu_by == "quota" for _, program in asked) and (problem := cpu_quota_problem()) is not None:
         names = tuple(f"arm {arm.name!r}: {program.name}" for arm, program in asked if program.cpu_by == "quota")
         raise SpecError(f"unsupported: {problem}", 'write cpu_by = "competitor"', names)

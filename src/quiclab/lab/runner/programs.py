@@ -14,6 +14,7 @@ from quiclab.lab.runner.jails import role_of
 from quiclab.lab.runner.observation import Observation
 from quiclab.lab.runner.places import place_of_part
 from quiclab.lab.runner.running_trial import RunningTrial
+from quiclab.lab.testbed.emulator import emulated
 from quiclab.lab.testbed.namespace import NetworkNamespace
 from quiclab.lab.testbed.process import Process
 from quiclab.lab.testbed.syscall_count import counting
@@ -62,6 +63,7 @@ class Programs:
         self._trial = trial
         self._namespaces = namespaces
         self._observation = observation
+        self._emulated = {role for role, program, _ in trial.arm.programs() if program.cpu_by == "emulator"}
         self._slow: dict[str, SlowCpu] = {
             role: trial.resources.enter_context(SlowCpu(program, trial.path.base_rtt, trial.laboratory.calibrations))
             for role, program, _ in trial.arm.programs()
@@ -82,6 +84,8 @@ class Programs:
         """Start one program, in its place."""
         trial, command = self._trial, self.commands[part]
         argv = command.argv
+        if part in self._emulated:
+            argv = emulated(argv, command.env.get("PATH", os.defpath))
         if trial.counted and part in self._slow:
             argv = counting(argv, counts_file(trial.raw, part), command.env.get("PATH", os.defpath))
         process = Process(

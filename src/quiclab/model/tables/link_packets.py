@@ -24,7 +24,7 @@ LINK_PACKETS = log_table(
         Column("service_ns", pl.UInt32, "ns", NEVER, "Time to serialise it at the bottleneck; 0 where no rate is set."),
         LEFT,
         Column("flow", pl.UInt32, "", NEVER, "Hash of addresses, ports and protocol."),
-        Column("source_burst", pl.UInt32, "", NEVER, "Number of the super-packet it was split from, per direction: the same on each link as far as a proxy."),
+        Column("source_burst", pl.UInt32, "", NEVER, "Number of its super-packet, the same on each link to a proxy."),
         Column(
             "action", pl.String, "", NEVER,
             "`delivered`, `dropped`, `outside_model` (neighbour discovery and the like; what a proxy "
