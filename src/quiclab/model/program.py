@@ -166,3 +166,8 @@ class Program:
     """Means that makes the program's machine slow: a quota of the cgroup, which lets the program run and stops it in
     turns, or a competitor on the same core, which leave it the share `cpu`; or, without `cpu`, a user-mode emulator
     (qemu-user), in which the program's own code takes several times as long, and the kernel's work for it does not."""
+
+    @property
+    def is_slow(self) -> bool:
+        """True on a slow processor, by whatever means."""
+        return self.cpu is not None or self.cpu_by == "emulator"

@@ -86,7 +86,7 @@ def _cannot_compete(arm: Arm) -> str | None:
         return "resumes a session"
     if arm.client.knobs.migration is not None:
         return "migrates"
-    return "has a slow processor" if any(program.cpu is not None for _, program, _ in arm.programs()) else None
+    return "has a slow processor" if any(program.is_slow for _, program, _ in arm.programs()) else None
 
 
 def _check_work(place: Node, workload: Workload) -> None:

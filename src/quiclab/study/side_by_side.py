@@ -258,6 +258,6 @@ def weight_of(study: Study, row: PlanRow) -> int | None:
     workload, arm, rate = workload_of(study, row), arm_of(study, row), busiest_rate(path_of(study, row))
     if workload.kind != "object" or workload.competition is not None or rate is None or rate > _FASTEST:
         return None
-    if any(program.cpu is not None for _, program, _ in arm.programs()):
+    if any(program.is_slow for _, program, _ in arm.programs()):
         return None
     return max(1, -(-rate.bit_per_s // _LIGHT.bit_per_s))

@@ -73,6 +73,7 @@ def test_what_cannot_be(tmp_path: pathlib.Path, competition: str, size: str, tol
     [
         ('{name = "quic-go", session = "resumed"}', "resumes a session"),
         ('{name = "curl-cffi", cpu = "50 %"}', "has a slow processor"),
+        ('{name = "curl-cffi", cpu_by = "emulator"}', "has a slow processor"),
         ('{name = "quinn", migration = "active", migrate_at = "1 KB"}', "migrates"),
     ],
 )
