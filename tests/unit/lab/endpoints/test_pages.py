@@ -72,7 +72,7 @@ _KEPT = replace(_PAGE, page=replace(_PAGE.page, cacheable=True)) if _PAGE.page e
 
 
 def test_a_browser_may_keep_all_but_the_document_where_it_has_a_cache() -> None:
-    """Where it has none nothing may be kept, as of objects."""
+    """Nothing may be kept where it has none, and nothing of objects."""
     for server in (Caddy(), Nginx()):
         texts = [next(iter(server.command(each).files.values())) for each in (_KEPT, _PAGE, CONTEXT)]
         assert ["max-age" in text for text in texts] == [True, False, False]
