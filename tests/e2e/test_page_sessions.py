@@ -55,7 +55,7 @@ def test_a_browser_sends_its_first_request_in_0rtt_packets(tmp_path: Path) -> No
 
 @pytest.mark.nightly
 def test_a_browser_that_keeps_its_cache_asks_for_the_document_alone(tmp_path: Path) -> None:
-    """By what the server saw of both visits, and by the packets of the measured one; the trial counts, and says so."""
+    """The server saw each image once in two visits, and the packets of the measured one have none; the trial counts."""
     need(("client", "chromium"), ("server", "caddy"))
     spec = tmp_path / "spec.toml"
     arms = {"zero": _ARMS["zero"], "kept": _KEPT.format("caddy")}

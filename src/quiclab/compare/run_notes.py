@@ -91,7 +91,7 @@ def unfinished_notes(study: Study) -> list[str]:
 
 
 def cache_notes(study: Study) -> list[str]:
-    """Return a sentence for each arm of which a browser's HTTP cache answered requests, with how many there were in all
+    """Return a sentence for each arm with requests that a browser's HTTP cache answered, and how many there were in all
     its trials; it says if other arms fetched everything."""
     told = study.metrics.filter(pl.col("name").is_in(("page_requests", "page_requests_from_cache")))
     of_arms = told.join(study.trials.filter(kind="main", status="verified"), on="trial_id")

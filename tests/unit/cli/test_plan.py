@@ -77,7 +77,7 @@ def test_the_demo_is_described_in_full(capsys: pytest.CaptureFixture[str]) -> No
 def test_trials_that_count_system_calls_are_told(
     capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path, counted: str, told: str
 ) -> None:
-    """They come beside the plan, of two arms in one cell and four blocks."""
+    """The plan has the others: two arms in one cell and four blocks."""
     spec = written(tmp_path, SMALL.replace("[study]\n", f"[study]\ncount_system_calls = {counted}\n", 1))
     text = " ".join(run(capsys, spec).split())
     assert ("system calls are counted" in text) is bool(told)

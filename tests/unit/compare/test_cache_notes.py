@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arms of which a browser's HTTP cache answered requests."""
+"""Notes on arms with requests that a browser's HTTP cache answered."""
 
 from __future__ import annotations
 
