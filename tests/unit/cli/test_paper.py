@@ -98,7 +98,7 @@ def test_programs_that_are_missing_are_told_before_anything_runs(
         ([], "name a paper: yu-benson, liu, kakhki, benoit-holland, qin"),
         (["yu-bensen"], "did you mean yu-benson?"),
         (["yu-benson", "fig", "4d"], "near: Figure 4a, Figure 4b"),
-        (["benoit-holland", "B1"], "B1: the peak of a whole life of one browser on one Mac has no counterpart here."),
+        (["qin", "Q3"], "Q3: a count over 30 sites that are invented here."),
         (["yu-benson", "--blocks", "3"], "paper has no option --blocks"),
         (["yu-benson", "Y1", "--minutes", "0"], "not a number of minutes"),
     ],
