@@ -13,7 +13,7 @@ from polars.exceptions import PolarsError
 from quiclab.model.errors import SpecError
 from quiclab.spec.paper import read_paper
 
-_VERDICTS = frozenset({"agrees", "differs", "undecided here", str(Verdict.NOT_TESTABLE)})
+_VERDICTS = frozenset({"agrees", "differs", "inconclusive", "not judged", str(Verdict.NOT_TESTABLE)})
 _OF_THE_HOST = ("programs", "cpus", "cpu_model", "kernel", "quiclab")
 
 

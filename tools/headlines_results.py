@@ -29,6 +29,8 @@ __all__ = [
 ROOT = Path(__file__).resolve().parent.parent
 BETTER = {metric.name: metric.better for metric in METRICS}
 """Metric → which is better, `lower` or `higher`."""
+_EARLIER_WORDS = {"undecided here": "inconclusive"}
+"""Verdict of runs before 0.2.0 → the same verdict now."""
 _NUMBERS = ("ours", "low", "high", "p", "adjusted_p", "n")
 
 
@@ -41,7 +43,7 @@ class Verdict(enum.StrEnum):
     STANDS_IN = "depends on the server that stands in"
     CAUSE_TAKEN = "differs, with its cause taken away"
     DIFFERS = "differs"
-    UNDECIDED = "undecided"
+    INCONCLUSIVE = "inconclusive"
     PARTLY_RUN = "partly run"
     NOT_RUN = "not run yet"
     NOT_TESTABLE = "not testable here"
@@ -89,6 +91,7 @@ def read_results(cell: str, folder: Path = CELLS) -> CellResults:
         arms = [arm for name in ("first_arm", "second_arm") for arm in (row[name] or "").split(" / ")]
         claims.setdefault(row["claim"], []).append(
             row
+            | {"verdict": _EARLIER_WORDS.get(row["verdict"], row["verdict"])}
             | {"changed": since.since(row["workload"] or "", row["path"] or "", arms)}
             # What keeps a claim from being quite the paper's may have been put better since the run.
             | {"known_before": known.get(row["claim"], row["known_before"])}

@@ -10,6 +10,7 @@ from headlines_results import BETTER
 
 from quiclab.model import number_text
 
+INCONCLUSIVE = "inconclusive"
 CORRELATION = "correlation with "
 SINCE = "before its spec changed"
 _DETECTED = "Significantly "
@@ -24,7 +25,7 @@ def claim_cell(row: Mapping[str, Any]) -> str:
 def judged(row: Mapping[str, Any]) -> str:
     """The verdict; where a difference was detected and is too small to decide, that as well."""
     why = (row["why"] or "").rstrip(".")
-    detected = row["verdict"] == "undecided here" and why.startswith(_DETECTED)
+    detected = row["verdict"] == INCONCLUSIVE and why.startswith(_DETECTED)
     return (f"{row['verdict']}: {why[0].lower()}{why[1:]}" if detected else str(row["verdict"])) + since(row)
 
 

@@ -5,7 +5,7 @@ usage: recompute.py CELL…    CELL is a folder beside this file; ends with 1 wh
 
 The signed-rank test, Hodges and Lehmann's interval and Student's, all exact for what they assume. claims.csv must have
 the same number and count, and be no surer: it also corrects for several comparisons, for skew, and for what the machine
-may have added to a trial, so that its interval may be wider, its p greater, and a claim undecided that is decided here.
+may have added to a trial, so that its interval may be wider, its p greater, and a claim open that is decided here.
 Not recomputed: interactions and correlations. Where values of pairs tie, intervals are shown and not compared.
 """
 
@@ -19,6 +19,7 @@ import numpy as np
 from scipy.stats import rankdata, t
 
 np.seterr(all="ignore")  # failed trials are infinite
+OPEN = ("inconclusive", "not judged", "undecided here")  # the last one in what earlier runs kept
 UNITS = {"ms": 1, "s": 1e3, "bit/s": 1, "kbit/s": 1e3, "Mbit/s": 1e6, "%": 1}
 
 
@@ -62,10 +63,10 @@ def direction(expected, p, numbers, alpha, matters):
     if expected in ("lower", "higher"):
         if is_clear or (is_found and towards != expected):
             return "agrees" if towards == expected else "differs"
-        return "undecided here"
+        return "inconclusive"
     is_free = (expected == "not higher" or low > -matters) and (expected == "not lower" or high < matters)
     is_against = is_clear and expected in ("same", f"not {towards}")
-    return "agrees" if is_free else "differs" if is_against else "undecided here"
+    return "agrees" if is_free else "differs" if is_against else "inconclusive"
 
 
 def expectation(claim):  # ends of the paper's number; its margin: a share of it, a quantity, or points of an advantage
@@ -91,7 +92,7 @@ def recompute(claim, arms, sign, confidence, alpha, matters):  # p, number with 
         numbers, has_ties = ratio_of_means(np.ones(a.size), b - a if len(arms) == 2 else b, confidence), False
     (low, high), ends = expectation(claim), numbers[1:]
     is_within, is_beyond = low <= ends[0] and ends[1] <= high, ends[0] > high or ends[1] < low
-    verdict = "agrees" if is_within else "differs" if is_beyond else "undecided here"
+    verdict = "agrees" if is_within else "differs" if is_beyond else "inconclusive"
     return math.nan, numbers, has_ties, len(blocks), verdict
 
 
@@ -104,7 +105,7 @@ def problems(row, p, numbers, has_ties, count, verdict):  # what claims.csv says
         yield f"its interval is {kept[1]} to {kept[2]}"
     if kept[3] < p * (1 - 1e-6) or kept[4] != count:
         yield f"its p is {kept[3]}, n {kept[4]}"
-    if row["verdict"] not in (verdict, "undecided here"):
+    if row["verdict"] not in (verdict, *OPEN):
         yield f"its verdict is {row['verdict']}"
 
 

@@ -68,9 +68,9 @@ def _row(verdict: str, **more: Any) -> dict[str, Any]:
     ("verdicts", "expected"),
     [
         (["agrees", "agrees"], Verdict.REPRODUCED),
-        (["agrees", "undecided here"], Verdict.IN_PART),
+        (["agrees", "inconclusive"], Verdict.IN_PART),
         (["agrees", "differs"], Verdict.DIFFERS),
-        (["undecided here"], Verdict.UNDECIDED),
+        (["inconclusive"], Verdict.INCONCLUSIVE),
         ([], Verdict.NOT_RUN),
     ],
 )
@@ -116,11 +116,11 @@ def test_a_direction_is_not_of_means_and_what_was_detected_is_told() -> None:
     host = {"programs": {}, "cpus": 2, "cpu_model": "x", "kernel": "6", "quiclab": "0"}
     of = Headlines((Paper("Y", "Yu", "Title", "conditions"),), (Headline("Y1", "1", "text", (("cell", "c"),)),))
     rows = [
-        _row("undecided here", statistic="mean", why="Significantly lower, but the whole interval is less than 20 %."),
+        _row("inconclusive", statistic="mean", why="Significantly lower, but the whole interval is less than 20 %."),
         _row("agrees", statistic="mean", paper="12 %", why=""),
     ]
     text = page(of, {"cell": CellResults({"c": rows}, host=host)})
-    assert "| time to last byte: lower | 12.5 % less | 8 | undecided here: significantly lower, but the whole" in text
+    assert "| time to last byte: lower | 12.5 % less | 8 | inconclusive: significantly lower, but the whole" in text
     assert "| mean time to last byte: 12 % less | " in text
 
 
@@ -186,9 +186,9 @@ def test_a_claim_is_held_again_against_a_cell_without_the_cause() -> None:
     text = page(of, results)
     assert "which has a path with a longer queue: h2 → h3; 1MB, long: 90.0 % less, n = 8, agrees." in text
     assert "slow start" not in text
-    failed = _row("undecided here", ours=None, why="6 of 8 trials failed: a mean has no meaning then.")
+    failed = _row("inconclusive", ours=None, why="6 of 8 trials failed: a mean has no meaning then.")
     text = page(of, results | {"other": CellResults({"d": [failed]}, host=host)})
-    assert ": 6 of 8 trials failed: a mean has no meaning then, undecided here." in text
+    assert ": 6 of 8 trials failed: a mean has no meaning then, inconclusive." in text
     text = page(of, results | {"other": CellResults()})
     assert "the cause is unknown" in text
     link = "[other](../experiments/headlines/other/spec.toml)"

@@ -21,7 +21,7 @@ from synthetic_study import Shape, write_study
 
 from quiclab.compare.analyse import analyse
 from quiclab.compare.papers.claims import judge
-from quiclab.compare.papers.claims_section import claims_data
+from quiclab.compare.papers.claims_data import claims_data
 from quiclab.compare.papers.paper import read_paper
 from quiclab.compare.rows import differences
 from quiclab.compare.study import read_study
