@@ -260,7 +260,7 @@ def test_a_count_and_a_spread_are_told_in_words() -> None:
     of = Headlines((Paper("Y", "Yu", "Title", "conditions"),), (Headline("Y1", "1", "text", (("cell", "c"),)),))
     cells = {"workload": None, "path": None, "unit": "cells", "low": 4.0, "high": 5.0, "ours": 4.0, "n": 6.0}
     rows = [
-        _row("agrees", statistic="count of cells: lower", paper="22 of 30", why="4 cells lower, 2 alike.", **cells),
+        _row("agrees", statistic="count of cells: lower", paper="22 of 30", why="4 cells lower, 2 higher.", **cells),
         _row("agrees", statistic="coefficient of variation", paper="higher", ours=300.0, adjusted_p=0.008),
     ]
     expected = {"c": {"margin": "4 of 30"}}
@@ -268,7 +268,7 @@ def test_a_count_and_a_spread_are_told_in_words() -> None:
     count, spread = (line.split(" | ", 2)[2] for line in text.splitlines() if line.startswith("| Y1 | c,"))
     assert count == (
         "h2 → h3; 6 cells | cells with time to last byte lower: 22 of 30 ± 4 of 30 "
-        "| 4 of 6: 4 cells lower, 2 alike | 6 | agrees |"
+        "| 4 of 6: 4 cells lower, 2 higher | 6 | agrees |"
     )
     assert spread == "h2 → h3; 1MB, plain | time to last byte: varies more | 300.0 % more, p = .0080 | 8 | agrees |"
 

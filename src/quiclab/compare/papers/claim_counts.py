@@ -20,7 +20,7 @@ from quiclab.compare.statistics import Interval
 from quiclab.model import number_text
 from quiclab.model.paper_record import CountedRecord
 
-LOWER, HIGHER, ALIKE, INCONCLUSIVE = "lower", "higher", "alike", "inconclusive"
+LOWER, HIGHER, ALIKE, INCONCLUSIVE = "lower", "higher", "equivalent", "inconclusive"
 _ALL = frozenset({LOWER, HIGHER, ALIKE})
 _COUNTS = {
     "lower": frozenset({LOWER}),
@@ -44,7 +44,9 @@ def state_of(found: Comparison, metric: Metric) -> tuple[frozenset[str], str]:
     towards = LOWER if (found.leans > 0) == metric.lower_is_better else HIGHER
     if found.conclusion is Conclusion.DIFFERENT:
         return frozenset({towards}), towards
-    return (frozenset({towards, ALIKE}) if found.conclusion is Conclusion.PERHAPS_SMALL else _ALL), INCONCLUSIVE
+    if found.conclusion is Conclusion.PERHAPS_SMALL:
+        return frozenset({towards, ALIKE}), f"{towards} or {ALIKE}"
+    return _ALL, INCONCLUSIVE
 
 
 def compared_cell(counted: CountedRecord, found: Sequence[tuple[Comparison, Metric]]) -> tuple[Verdict, str]:
@@ -59,7 +61,7 @@ def compared_cell(counted: CountedRecord, found: Sequence[tuple[Comparison, Metr
     if any(states.isdisjoint(asked) for states, _ in possible):
         return Verdict.DIFFERS, possible[0][1] if len(found) == 1 else f"not {counted.text}"
     open_states = [word for states, word in possible if not states <= asked]
-    is_spoiled = Verdict.NOT_JUDGED.value in open_states and INCONCLUSIVE not in open_states
+    is_spoiled = set(open_states) == {Verdict.NOT_JUDGED.value}
     return (Verdict.NOT_JUDGED if is_spoiled else Verdict.INCONCLUSIVE), open_states[0]
 
 

@@ -46,7 +46,7 @@ class CountedCell:
     finding: Finding
     """Our number in it; the verdict is that the cell counts (agrees), does not (differs), or is open."""
     state: str
-    """State in a word: `lower`, `alike`, `within`, `inconclusive`."""
+    """State in a word: `lower`, `equivalent`, `above 3.4 s`, `inconclusive`."""
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ def _number_text(cell: Finding, claim: Claim, nominal: float) -> str:
     """Return our number in a cell as in a sentence: `−7.4 % (−9.4 … −5.8 %), 20 pairs`; nothing where there is none."""
     if not (number := _ours(cell, claim)):
         return ""
-    if cell.interval is not None:
+    if cell.interval is not None and _ends(cell, claim):
         level = number_text.level_text(cell.interval, nominal).strip(" ()")
         number += f" ({', '.join(filter(None, (_ends(cell, claim), level)))})"
     return ", ".join(filter(None, (number, _n(cell, claim))))
@@ -289,7 +289,9 @@ def _ours(cell: Finding, claim: Claim) -> str:
 
 
 def _interval(cell: Finding, claim: Claim, nominal: float) -> str:
-    return "" if cell.interval is None else f"{_ends(cell, claim)}{number_text.level_text(cell.interval, nominal)}"
+    if cell.interval is None or not (ends := _ends(cell, claim)):
+        return ""
+    return f"{ends}{number_text.level_text(cell.interval, nominal)}"
 
 
 def _ends(cell: Finding, claim: Claim) -> str:
@@ -298,7 +300,7 @@ def _ends(cell: Finding, claim: Claim) -> str:
         return ""
     if cell.unit == CELLS:
         low, high = cell.interval.low, cell.interval.high
-        return f"{low:g}" if low == high else f"{low:g} to {high:g}"
+        return "" if low == high else f"{low:g} to {high:g}"  # the number is known
     if len(claim.sides) == 2 and cell.unit == "%":
         return number_text.interval_text(cell.interval, unit=" %")
     return number_text.ends_text(

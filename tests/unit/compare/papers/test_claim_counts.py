@@ -60,9 +60,9 @@ def test_a_count_is_held_as_a_share(
     (found,) = held(tmp_path, count({"text": counted, "direction": counted}, expected))
     (cell,) = found.cells
     assert (found.verdict, cell.ours, cell.n, cell.unit) == (verdict, number, 4, "cells")
-    assert cell.why.startswith("2 cells alike, 2 lower.")
+    assert cell.why.startswith("2 cells equivalent, 2 lower.")
     assert ("The paper has 30 cells: the share is held." in cell.why) == (expected["cells"] == 30)
-    assert [each.state for each in found.counted] == ["alike", "lower", "alike", "lower"]
+    assert [each.state for each in found.counted] == ["equivalent", "lower", "equivalent", "lower"]
     assert all(each.finding.ours is not None and each.finding.n == 20 for each in found.counted)
 
 
@@ -188,3 +188,16 @@ def test_a_failed_trial_leaves_a_mean_beside_a_bound_open(tmp_path: Path) -> Non
     )
     assert (mean.verdict, median.verdict) == (Verdict.INCONCLUSIVE, Verdict.AGREES)
     assert "a mean has no meaning then" in mean.counted[0].finding.why
+
+
+def test_a_difference_that_perhaps_matters_may_count_where_being_equivalent_would(tmp_path: Path) -> None:
+    """About 22 % lower, where 22.5 % matter: lower or equivalent, so not higher, and perhaps lower."""
+    study = write_study(tmp_path, replace(CLEAR, resolved={"matters_pct": 22.5}))
+    keys = {"workloads": ["100 KB"], "paths": ["loss"]}
+    every = share("all", 1, 1, range=True)
+    words = ("lower", "higher", "not higher", "not lower")
+    found = judged(study, *(count({"text": word, "direction": word}, every, **keys) for word in words))
+    assert [each.verdict for each in found] == [
+        Verdict.INCONCLUSIVE, Verdict.DIFFERS, Verdict.AGREES, Verdict.INCONCLUSIVE,
+    ]  # fmt: skip
+    assert {each.counted[0].state for each in found} == {"lower or equivalent"}
