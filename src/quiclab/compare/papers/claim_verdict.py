@@ -35,9 +35,9 @@ RULES = (
     "inconclusive, which is no agreement. What the laboratory disturbed by more than the answer bears is not judged. "
     "A claim that two metrics go together more strongly in one arm agrees where the strengths of Spearman's rank "
     "correlation, whatever their signs, differ significantly in that direction, and differs where they do in the "
-    "other. So does a claim that one arm varies more, by coefficients of variation and Wilcoxon's signed-rank test of how "
-    "far logarithms are from the median of their arm. A claim about a count of cells agrees where each number that ours "
-    "may be, whatever the open cells are, is the paper's share of them, and differs where none is. "
+    "other. So does a claim that one arm varies more, by coefficients of variation and Wilcoxon's signed-rank test "
+    "of how far logarithms are from the median of their arm. A claim about a count of cells agrees where each number "
+    "that ours may be, whatever the open cells are, is the paper's share of them, and differs where none is. "
     "A claim about several cells agrees where every cell that can be tested agrees, and differs where one does.",
     "p is corrected as in the map where the map has the comparison; all others of this table are one family of their "
     "own. The test is of pairs whatever the paper made of its runs. Of a direction, and of an advantage of medians, "
