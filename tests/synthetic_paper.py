@@ -11,7 +11,8 @@ from typing import Any
 from synthetic_study import Shape
 
 from quiclab.compare.analyse import analyse
-from quiclab.compare.papers.claims import Judged, judge
+from quiclab.compare.papers.claim_finding import Judged
+from quiclab.compare.papers.claims import judge
 from quiclab.compare.papers.paper import read_paper
 from quiclab.compare.study import read_study
 

@@ -69,7 +69,7 @@ FIELD_WORDS = {
     r"occasions?": "session",
     r"far out": "outlier",
     r"machine too (slow|busy)": "not judged: disturbed",
-    r"undecided(?! (whether it matters|here))": "inconclusive",
+    r"undecided(?! whether it matters)": "inconclusive",
 }
 """Words of a sentence that is printed, and those of the field that stand for them."""
 

@@ -167,6 +167,10 @@ def keep(study: Path, results: Path, explained: dict[str, Any]) -> None:
     print(f"kept: results of {results.parent.name}")
     for source, name in ((data / "claims.csv", "claims.csv"), (study / "spec.toml", "spec.toml")):
         (results / name).write_bytes(source.read_bytes())
+    for source, name in ((study / "paper.toml", "paper.toml"), (data / "counted_cells.csv", "counted_cells.csv")):
+        (results / name).unlink(missing_ok=True)
+        if source.is_file():
+            (results / name).write_bytes(source.read_bytes())
     (results / "trials.csv").unlink(missing_ok=True)
     if (trials := trials_of(study)) is not None:
         trials.write_csv(results / "trials.csv")

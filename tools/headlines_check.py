@@ -3,17 +3,16 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from headlines_results import CELLS, CellResults, Headlines, Verdict, read_headlines, read_results
+from headlines_results import CELLS, CellResults, Headlines, Place, Verdict, places, read_headlines, read_results
 from polars.exceptions import PolarsError
 
 from quiclab.model.errors import SpecError
 from quiclab.spec.paper import read_paper
 
-_VERDICTS = frozenset({"agrees", "differs", "undecided here", str(Verdict.NOT_TESTABLE)})
+_VERDICTS = frozenset({"agrees", "differs", "inconclusive", "not judged", str(Verdict.NOT_TESTABLE)})
 _OF_THE_HOST = ("programs", "cpus", "cpu_model", "kernel", "quiclab")
 
 
@@ -24,7 +23,7 @@ def read_all(folder: Path = CELLS, without: Collection[str] = ()) -> tuple[Headl
     headlines = read_headlines(file)
     declared = {
         spec.parent.name: {
-            claim.id: set(itertools.product(claim.workloads, claim.paths))
+            claim.id: places(claim.kind, claim.workloads, claim.paths)
             for claim in read_paper(spec.parent / "paper.toml").claims
         }
         for spec in sorted(folder.glob("*/spec.toml"))
@@ -36,7 +35,7 @@ def read_all(folder: Path = CELLS, without: Collection[str] = ()) -> tuple[Headl
     return headlines, {cell: _results(cell, places, folder) for cell, places in declared.items() if cell not in without}
 
 
-def _unknown(headlines: Headlines, declared: dict[str, dict[str, set[tuple[str, str]]]]) -> Iterator[str]:
+def _unknown(headlines: Headlines, declared: dict[str, dict[str, set[Place]]]) -> Iterator[str]:
     """Cells, claims and papers that headlines.toml names and that are nowhere."""
     for headline in headlines.headlines:
         if not any(headline.id.startswith(paper.key) for paper in headlines.papers):
@@ -53,8 +52,9 @@ def _unknown(headlines: Headlines, declared: dict[str, dict[str, set[tuple[str, 
         )
 
 
-def _results(cell: str, places: dict[str, set[tuple[str, str]]], folder: Path) -> CellResults:
-    """Read a cell's results; nothing only where their folder is not there."""
+def _results(cell: str, wanted: dict[str, set[Place]], folder: Path) -> CellResults:
+    """Read a cell's results; nothing only where their folder is not there. A claim that was written since lacks its
+    rows; it is told by the claims that were measured, where they are kept."""
     results = folder / cell / "results"
     hint = f"restore it with git, or make it anew: tools/headlines.py keep {cell}"
     if not results.exists():
@@ -68,15 +68,23 @@ def _results(cell: str, places: dict[str, set[tuple[str, str]]], folder: Path) -
             raise SpecError(f"{results / 'host.json'} lacks {', '.join(lacking)}", hint=hint)
     except (OSError, ValueError, KeyError, TypeError, PolarsError) as error:
         raise SpecError(f"{results} cannot be read: {_error_line(error)}", hint=hint) from error
-    for claim, wanted in places.items():
+    written_then = _claims_measured(results / "paper.toml")
+    for claim, asked in wanted.items():
         rows = found.claims.get(claim, [])
-        measured = {each for each in wanted if found.changed.was_there(*each)}
+        measured = {each for each in asked if found.changed.was_there(*each)}
+        if written_then is not None and claim not in written_then:
+            measured = set()
         if missing := measured - {(row["workload"], row["path"]) for row in rows}:
-            workload, path = min(missing)
-            raise SpecError(f"{results / 'claims.csv'} has no row of {claim} for {workload}, {path}", hint=hint)
+            place = ", ".join(name or "all cells" for name in min(missing, key=str))
+            raise SpecError(f"{results / 'claims.csv'} has no row of {claim} for {place}", hint=hint)
         if odd := {str(row["verdict"]) for row in rows} - _VERDICTS:
             raise SpecError(f"{results / 'claims.csv'} has a verdict that there is not: {min(odd)}", hint=hint)
     return found
+
+
+def _claims_measured(file: Path) -> frozenset[str] | None:
+    """Ids of the claims that a cell was measured with; None where they are not kept, as those of earlier runs."""
+    return frozenset(claim.id for claim in read_paper(file).claims) if file.is_file() else None
 
 
 def _error_line(error: Exception) -> str:

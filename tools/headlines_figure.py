@@ -10,6 +10,7 @@ from html import escape
 from typing import Any
 
 from headlines_results import BETTER, CellResults, Headline, rows_of
+from headlines_row import SPREAD
 
 _WIDTH, _LEFT, _RIGHT, _ROW, _TOP, _BOTTOM = 900, 330, 110, 20, 40, 46
 _MOST = 16.0
@@ -38,7 +39,10 @@ class Mark:
 
 
 def mark(headline: Headline, row: Mapping[str, Any], expected: Mapping[str, Any], matters: float) -> Mark | None:
-    """Place a claim on the axis; None where it has no ratio: a difference in seconds, or what has no value here."""
+    """Place a claim on the axis; None where it has no ratio: a difference in seconds, a count, a spread, or what has
+    no value here."""
+    if row["unit"] == "cells" or row.get("statistic") == SPREAD:
+        return None
     if row["ours"] is None or expected.get("range") or (row["unit"] == "%") != (expected.get("unit", "%") == "%"):
         return None
     low, high = (row["ours"] if row[end] is None else row[end] for end in ("low", "high"))

@@ -33,7 +33,7 @@ class Changed:
         found = [self.words[axis][name] for axis in names for name in names[axis] if name in self.words.get(axis, {})]
         return "; ".join(dict.fromkeys(found))
 
-    def was_there(self, workload: str, path: str) -> bool:
+    def was_there(self, workload: str | None, path: str | None) -> bool:
         """True if what was measured had this workload and path."""
         return not self.measured or (workload in self.measured["workloads"] and path in self.measured["paths"])
 

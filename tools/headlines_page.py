@@ -9,10 +9,9 @@ from typing import Any
 
 from headlines_reasons import why
 from headlines_results import CellResults, Counterfactual, Headline, Headlines, Paper, StandIn, Verdict, rows_of
-from headlines_row import CORRELATION, SINCE, claim_cell, claimed, judged, link, ours
+from headlines_row import SINCE, claim_cell, judged, link, ours, tested_as
 from headlines_verdict import AGREES, MEANINGS, verdict_of, verdicts
 
-from quiclab.evidence.metrics import title_of
 from quiclab.model import number_text
 
 _HEAD = """\
@@ -43,7 +42,6 @@ was measured over a path that is another one in the spec now, "before its spec c
 verdict.
 {machines}
 """
-_DIRECTIONS = frozenset({"lower", "higher", "same", "not lower", "not higher"})
 
 
 def page(headlines: Headlines, results: Mapping[str, CellResults]) -> str:
@@ -170,16 +168,7 @@ def _not_quite(headlines: Sequence[Headline], results: Mapping[str, CellResults]
 def _measured(headline: Headline, results: Mapping[str, CellResults]) -> Iterator[str]:
     """One row for each claim and cell that was measured."""
     for cell, row in rows_of(headline, results):
-        title = title_of(row["metric"])
-        of_means = row["statistic"] == "mean" and row["paper"] not in _DIRECTIONS and not title.startswith("mean ")
-        statistic = "mean " if of_means else ""
-        declared = results[cell].expected.get(row["claim"], {}).get("margin", "")
-        margin = f" ± {declared}" if declared else ""
-        paper = f"{statistic}{title}: {claimed(row)}{margin}"
-        if (row["statistic"] or "").startswith(CORRELATION):
-            beside = title_of(row["statistic"].removeprefix(CORRELATION))
-            stronger = "stronger" if row["paper"] == "higher" else "weaker"
-            paper = f"{title_of(row['metric'])}: correlation with {beside} {stronger}"
+        paper = tested_as(row, results[cell].expected.get(row["claim"], {}).get("margin", ""))
         claim = f"{row['claim']}, {link(cell)}"
         n = "" if row["n"] is None else f"{row['n']:.0f}"
         yield f"| {headline.id} | {claim} | {claim_cell(row)} | {paper} | {ours(row)} | {n} | {judged(row)} |"

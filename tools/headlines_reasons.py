@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 from headlines_results import CellResults, Counterfactual, Headline, Verdict, rows_of
-from headlines_row import SINCE, claim_cell, link, ours, since
+from headlines_row import SINCE, SPREAD, claim_cell, is_count, link, ours, since
 from headlines_verdict import verdict_of
 
 from quiclab.model import number_text
@@ -83,7 +83,7 @@ def _causes(headline: Headline, results: Mapping[str, CellResults]) -> list[str]
     for cell, row in rows_of(headline, results):
         if row["verdict"] == "agrees":
             continue
-        if row["metric"] not in _EXPLAINED:
+        if row["metric"] not in _EXPLAINED or row["statistic"] == SPREAD or is_count(row):
             continue
         if not row["second_arm"]:
             told += _spent(results[cell].accounts, row)

@@ -6,7 +6,8 @@ from __future__ import annotations
 import enum
 import itertools
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,13 +23,32 @@ from quiclab.spec.paper_json import paper_json
 from quiclab.spec.read import read_study
 
 __all__ = [
-    "BETTER", "CELLS", "ROOT", "CellResults", "Counterfactual", "Headline", "Headlines", "Paper", "StandIn",
-    "Verdict", "read_headlines", "read_results", "rows_of",
+    "BETTER",
+    "CELLS",
+    "ROOT",
+    "CellResults",
+    "Counterfactual",
+    "Headline",
+    "Headlines",
+    "Paper",
+    "Place",
+    "StandIn",
+    "Verdict",
+    "arms_in_name",
+    "places",
+    "read_headlines",
+    "read_results",
+    "rows_of",
 ]  # fmt: skip
 
 ROOT = Path(__file__).resolve().parent.parent
 BETTER = {metric.name: metric.better for metric in METRICS}
 """Metric → which is better, `lower` or `higher`."""
+_EARLIER_WORDS = {"undecided here": "inconclusive"}
+"""Verdict of runs before 0.2.0 → the same verdict now."""
+Place = tuple[str | None, str | None]
+"""Workload and path."""
+_BETWEEN_ARMS = re.compile(" / |, | and ")
 _NUMBERS = ("ours", "low", "high", "p", "adjusted_p", "n")
 
 
@@ -41,7 +61,7 @@ class Verdict(enum.StrEnum):
     STANDS_IN = "depends on the server that stands in"
     CAUSE_TAKEN = "differs, with its cause taken away"
     DIFFERS = "differs"
-    UNDECIDED = "undecided"
+    INCONCLUSIVE = "inconclusive"
     PARTLY_RUN = "partly run"
     NOT_RUN = "not run yet"
     NOT_TESTABLE = "not testable here"
@@ -82,14 +102,17 @@ def read_results(cell: str, folder: Path = CELLS) -> CellResults:
         return CellResults()
     declared = paper_json(read_paper(folder / cell / "paper.toml"), {})["claims"]
     known = {each["id"]: each["why"] for each in declared}
+    cells_of = {each["id"]: list(itertools.product(each["workloads"], each["paths"])) for each in declared}
     claims: dict[str, list[dict[str, Any]]] = {}
     rows = pl.read_csv(results / "claims.csv", infer_schema=False).with_columns(pl.col(_NUMBERS).cast(pl.Float64))
     since = changed(results / "spec.toml", folder / cell / "spec.toml")
     for row in rows.iter_rows(named=True):
-        arms = [arm for name in ("first_arm", "second_arm") for arm in (row[name] or "").split(" / ")]
+        arms = [arm for name in ("first_arm", "second_arm") for arm in arms_in_name(row[name] or "")]
+        cells = [(row["workload"] or "", row["path"] or "")] if row["workload"] else cells_of.get(row["claim"], [])
         claims.setdefault(row["claim"], []).append(
             row
-            | {"changed": since.since(row["workload"] or "", row["path"] or "", arms)}
+            | {"verdict": _EARLIER_WORDS.get(row["verdict"], row["verdict"])}
+            | {"changed": "; ".join(dict.fromkeys(filter(None, (since.since(*cell, arms) for cell in cells))))}
             # What keeps a claim from being quite the paper's may have been put better since the run.
             | {"known_before": known.get(row["claim"], row["known_before"])}
         )
@@ -101,12 +124,23 @@ def read_results(cell: str, folder: Path = CELLS) -> CellResults:
     host = json.loads((results / "host.json").read_text())
     matters = read_study(folder / cell / "spec.toml").matters.value
     measured = {name: {(row["workload"], row["path"]) for row in rows} for name, rows in claims.items()}
-    asked = {each["id"]: set(itertools.product(each["workloads"], each["paths"])) for each in declared}
+    asked = {each["id"]: places(each["kind"], each["workloads"], each["paths"]) for each in declared}
     return CellResults(
         claims, **tables, host=host, expected=expected, matters=matters, changed=since,
         lacking=frozenset(name for name, cells in asked.items() if cells - measured.get(name, set())),
         has_trials=(results / "trials.csv").exists(),
     )  # fmt: skip
+
+
+def places(kind: str, workloads: Iterable[str], paths: Iterable[str]) -> set[Place]:
+    """Workload and path of each row that a claim of this kind has in claims.csv: a count has one without them."""
+    return {(None, None)} if kind == "count" else set(itertools.product(workloads, paths))
+
+
+def arms_in_name(name: str) -> list[str]:
+    """Arms that the name of a side in claims.csv is of: one, a ratio of two, a mean over several, or all but the last
+    of a count."""
+    return _BETWEEN_ARMS.split(name.replace("mean of ", ""))
 
 
 def rows_of(

@@ -8,23 +8,50 @@ from typing import Any
 
 from headlines_results import BETTER
 
+from quiclab.evidence.metrics import title_of
 from quiclab.model import number_text
 
+INCONCLUSIVE = "inconclusive"
 CORRELATION = "correlation with "
+COUNT = "count of cells: "
+SPREAD = "coefficient of variation"
 SINCE = "before its spec changed"
 _DETECTED = "Significantly "
+_DIRECTIONS = frozenset({"lower", "higher", "same", "not lower", "not higher"})
 
 
 def claim_cell(row: Mapping[str, Any]) -> str:
     """Arms, work and path of a claim."""
     arms = " → ".join(filter(None, (row["first_arm"], row["second_arm"])))
+    if is_count(row):
+        return f"{arms}; {row['n'] or 0:.0f} cells"
     return f"{arms}; {', '.join(filter(None, (row['workload'], row['path'])))}"
+
+
+def is_count(row: Mapping[str, Any]) -> bool:
+    """True if the row is of all cells that a claim counts."""
+    return (row["statistic"] or "").startswith(COUNT)
+
+
+def tested_as(row: Mapping[str, Any], margin: str) -> str:
+    """The paper's finding with what it is of: metric, statistic and margin."""
+    title, statistic = title_of(row["metric"]), row["statistic"] or ""
+    within = f" ± {margin}" if margin else ""
+    if is_count(row):
+        return f"cells with {title} {statistic.removeprefix(COUNT)}: {row['paper']}{within}"
+    if statistic == SPREAD:
+        return f"{title}: varies {'more' if row['paper'] == 'higher' else 'less'}"
+    if statistic.startswith(CORRELATION):
+        stronger = "stronger" if row["paper"] == "higher" else "weaker"
+        return f"{title}: correlation with {title_of(statistic.removeprefix(CORRELATION))} {stronger}"
+    of_means = statistic == "mean" and row["paper"] not in _DIRECTIONS and not title.startswith("mean ")
+    return f"{'mean ' if of_means else ''}{title}: {claimed(row)}{within}"
 
 
 def judged(row: Mapping[str, Any]) -> str:
     """The verdict; where a difference was detected and is too small to decide, that as well."""
     why = (row["why"] or "").rstrip(".")
-    detected = row["verdict"] == "undecided here" and why.startswith(_DETECTED)
+    detected = row["verdict"] == INCONCLUSIVE and why.startswith(_DETECTED)
     return (f"{row['verdict']}: {why[0].lower()}{why[1:]}" if detected else str(row["verdict"])) + since(row)
 
 
@@ -59,6 +86,8 @@ def ours(row: Mapping[str, Any]) -> str:
     if (row["statistic"] or "").startswith(CORRELATION):
         return f"{row['why'].rstrip('.')}, p {number_text.p_sign(row['adjusted_p'])}"
     unit = row["unit"] or ""
+    if is_count(row):
+        return f"{row['ours']:.0f} of {row['n']:.0f}: {(row['why'] or '').partition('.')[0]}"
     sign = -1 if _is_advantage(row) and BETTER[row["metric"]] == "lower" else 1
     ends = () if row["low"] is None else tuple(sorted(sign * row[end] for end in ("low", "high")))
 

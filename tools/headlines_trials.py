@@ -62,7 +62,7 @@ def _arms(study: Study, paper: Paper) -> Iterator[tuple[Key, tuple[ArmResult, st
             if not claim.testable or cells.obstacle(claim, workload, path):
                 continue
             for metric in filter(None, (claim.metric, claim.second_metric)):
-                for name in claim.arms:
+                for name in claim.arm_names:
                     found = cells.arm(metric, workload, path, name)
                     yield (workload, path, name, metric), (found, better(metric))
 

@@ -13,13 +13,13 @@ MEANINGS = {
     Verdict.REPRODUCED: "every claim agrees, in every cell of it",
     Verdict.PLANTED: "every claim agrees where the fault that the paper found is put into another program: that shows "
     "what such a fault does, and not that the paper's program had it",
-    Verdict.IN_PART: "some claims agree, the others are undecided or cannot be tested; or all agree, and do not carry "
-    "all that the paper says, for the reason given",
+    Verdict.IN_PART: "some claims agree, the others are inconclusive, not judged or not testable; or all agree, and do "
+    "not carry all that the paper says, for the reason given",
     Verdict.STANDS_IN: "the paper's server is not to be had as it was, and those that stand in for it do not all agree "
     "with the paper, nor all differ, or have not all been run; each is shown",
     Verdict.CAUSE_TAKEN: "a claim is contradicted, and agrees where what is said to be the cause of that is taken away",
     Verdict.DIFFERS: "a claim is contradicted: the difference is the other way, or the number outside its margin",
-    Verdict.UNDECIDED: "what was measured neither confirms nor contradicts it",
+    Verdict.INCONCLUSIVE: "what was measured neither confirms nor contradicts it",
     Verdict.PARTLY_RUN: "what has been run of it contradicts no claim; cells of it have not been run",
     Verdict.NOT_RUN: "no study of this size has been run over the paths that its spec has now",
     Verdict.NOT_TESTABLE: "no study here can be held against it, for the reason given",
@@ -54,7 +54,7 @@ def _outcome(found: list[str]) -> str:
     """Outcome of a server by the verdicts of its claims: one that differs decides; empty where it has not been run."""
     if DIFFERS in found:
         return DIFFERS
-    return AGREES if set(found) == {AGREES} else "undecided here" if found else ""
+    return AGREES if set(found) == {AGREES} else "inconclusive" if found else ""
 
 
 def verdicts(claims: Headline | StandIn, results: Mapping[str, CellResults], *, before: bool = False) -> list[str]:
@@ -72,7 +72,7 @@ def _claims_verdict(headline: Headline, results: Mapping[str, CellResults], *, b
         return Verdict.PARTLY_RUN
     if set(found) == {AGREES}:
         return Verdict.REPRODUCED
-    return Verdict.IN_PART if AGREES in found else Verdict.UNDECIDED
+    return Verdict.IN_PART if AGREES in found else Verdict.INCONCLUSIVE
 
 
 def _is_lacking(cell: str, claim: str, results: Mapping[str, CellResults]) -> bool:

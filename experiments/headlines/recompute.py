@@ -5,7 +5,7 @@ usage: recompute.py CELL…    CELL is a folder beside this file; ends with 1 wh
 
 The signed-rank test, Hodges and Lehmann's interval and Student's, all exact for what they assume. claims.csv must have
 the same number and count, and be no surer: it also corrects for several comparisons, for skew, and for what the machine
-may have added to a trial, so that its interval may be wider, its p greater, and a claim undecided that is decided here.
+may have added to a trial, so that its interval may be wider, its p greater, and a claim open that is decided here.
 Not recomputed: interactions and correlations. Where values of pairs tie, intervals are shown and not compared.
 """
 
@@ -16,9 +16,10 @@ import tomllib
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import rankdata, t
+from scipy.stats import binom, rankdata, t
 
 np.seterr(all="ignore")  # failed trials are infinite
+OPEN = ("inconclusive", "not judged", "undecided here")  # the last one in what earlier runs kept
 UNITS = {"ms": 1, "s": 1e3, "bit/s": 1, "kbit/s": 1e3, "Mbit/s": 1e6, "%": 1}
 
 
@@ -62,10 +63,10 @@ def direction(expected, p, numbers, alpha, matters):
     if expected in ("lower", "higher"):
         if is_clear or (is_found and towards != expected):
             return "agrees" if towards == expected else "differs"
-        return "undecided here"
+        return "inconclusive"
     is_free = (expected == "not higher" or low > -matters) and (expected == "not lower" or high < matters)
     is_against = is_clear and expected in ("same", f"not {towards}")
-    return "agrees" if is_free else "differs" if is_against else "undecided here"
+    return "agrees" if is_free else "differs" if is_against else "inconclusive"
 
 
 def expectation(claim):  # ends of the paper's number; its margin: a share of it, a quantity, or points of an advantage
@@ -79,6 +80,8 @@ def expectation(claim):  # ends of the paper's number; its margin: a share of it
 def recompute(claim, arms, sign, confidence, alpha, matters):  # p, number with interval, ties, count, verdict
     blocks = [each for each in arms[0] if each in arms[-1] and not np.isnan(arms[0][each] + arms[-1][each])]
     a, b = (np.array([arm[block] for block in blocks]) for arm in (arms[0], arms[-1]))
+    if claim["kind"] == "spread":
+        return spread(claim["expected"], a, b, alpha)
     p, numbers, has_ties, in_pct = within_pairs(a, b, confidence)
     if claim["kind"] == "direction":
         matters = matters if in_pct else 1e-9
@@ -91,12 +94,99 @@ def recompute(claim, arms, sign, confidence, alpha, matters):  # p, number with 
         numbers, has_ties = ratio_of_means(np.ones(a.size), b - a if len(arms) == 2 else b, confidence), False
     (low, high), ends = expectation(claim), numbers[1:]
     is_within, is_beyond = low <= ends[0] and ends[1] <= high, ends[0] > high or ends[1] < low
-    verdict = "agrees" if is_within else "differs" if is_beyond else "undecided here"
+    verdict = "agrees" if is_within else "differs" if is_beyond else "inconclusive"
     return math.nan, numbers, has_ties, len(blocks), verdict
+
+
+def spread(expected, a, b, alpha):  # deviations of logarithms from their medians, as Brown and Forsythe have them
+    if not (np.isfinite([a, b]).all() and (np.array([a, b]) > 0).all() and a.size > 2):
+        return math.nan, np.full(3, math.nan), True, 0, "inconclusive"
+    one, other = (abs(np.log(each) - np.median(np.log(each))) for each in (a, b))
+    p, ranks = signed_rank(other - one), rankdata(abs(other - one))
+    leans = (np.sign(other - one) * ranks).sum()
+    ours = 100 * (b.std(ddof=1) / b.mean() / (a.std(ddof=1) / a.mean()) - 1)
+    is_so = "agrees" if (leans > 0) == (expected == "higher") else "differs"
+    return p, np.array([ours, math.nan, math.nan]), True, a.size, is_so if p <= alpha and leans else "inconclusive"
+
+
+def share_of(text):  # "22 of 30", "60 %"
+    words = text.split()
+    return (int(words[0]) / int(words[2]), int(words[2])) if "of" in words else (float(words[0]) / 100, 0)
+
+
+def is_papers(number, n, claim):  # whether so many of n cells are what the paper says
+    text, share = claim["expected"], number / n + 1e-9
+    if text in ("most", "all", "none"):
+        return {"most": number > n / 2, "all": number == n, "none": number == 0}[text]
+    if text.startswith("at "):
+        bound = share_of(text[8:])[0]
+        return share >= bound if text.startswith("at least") else share <= bound + 2e-9
+    ends = [share_of(each) for each in text.split(" to ")]
+    around = share_of(claim["margin"])[0] if "margin" in claim else 0.5 / min(n, ends[0][1] or n)
+    around = 0 if len(ends) == 2 else around
+    return ends[0][0] - around <= share <= ends[-1][0] + around + 2e-9
+
+
+def median_interval(x, level):  # between two values in order
+    below = binom.cdf(np.arange(x.size), x.size, 0.5) <= (1 - level) / 2
+    low, ordered = int(below.sum()), np.sort(x)
+    return (ordered[low - 1], ordered[-low]) if low else (-math.inf, math.inf)
+
+
+def is_counted(claim, sides, level, alpha, matters):  # True, False, or None where it is open
+    counted = claim["counted"]
+    if len(sides) == 1:
+        values = np.array([each for each in sides[0].values() if not np.isnan(each)])
+        is_mean = claim.get("statistic") == "mean"
+        of_mean = ratio_of_means(np.ones(values.size), values, level)[1:]
+        low, high = of_mean if is_mean else median_interval(values, level)
+        words = counted.removeprefix("below ").removeprefix("above ").split(" to ")
+        ends = [float(each.split()[0]) * UNITS[each.split()[1]] for each in words]
+        least, most = (ends[0] if not counted.startswith("below") else -math.inf), ends[-1]
+        most = math.inf if counted.startswith("above") else most
+        return True if least < low and high < most else False if high < least or low > most else None
+    found = []
+    for other in sides[:-1]:
+        blocks = [each for each in other if each in sides[-1] and not np.isnan(other[each] + sides[-1][each])]
+        a, b = (np.array([side[block] for block in blocks]) for side in (other, sides[-1]))
+        p, numbers, _, in_pct = within_pairs(a, b, level)
+        towards, bound = "higher" if numbers[0] > 0 else "lower", matters if in_pct else 1e-9
+        is_alike = numbers[1] > -bound and numbers[2] < bound
+        states = {"lower", "same", "higher"} if p > alpha else {towards, "same"}
+        states = {"same"} if is_alike else {towards} if p <= alpha and abs(numbers[0]) >= bound else states
+        asked = {"lowest": {"lower"}, "highest": {"higher"}}.get(counted, {counted})
+        asked = {"lower", "same", "higher"} - {counted[4:]} if counted.startswith("not ") else asked
+        found.append(True if states <= asked else None if states & asked else False)
+    return True if all(found) else False if False in found else None
+
+
+def count_cells(claim, metric, trials, level, alpha, matters):  # numbers that our cells may have, and the verdict
+    places = [(workload, path, metric) for workload in claim["workloads"] for path in claim["paths"]]
+    places = [each for each in places if all((*each, name) in trials for name in np.hstack(claim["arms"]))]
+    cells = [[side_of(trials, place, each) for each in claim["arms"]] for place in places]
+    found = [is_counted(claim, sides, level, alpha, matters) for sides in cells]
+    least, n = found.count(True), len(found)
+    most = n - found.count(False)
+    possible = {is_papers(number, n, claim) for number in range(least, most + 1)}
+    verdict = "agrees" if possible == {True} else "differs" if possible == {False} else "inconclusive"
+    return math.nan, np.array([least, least, most]), True, n, verdict
+
+
+def side_of(trials, place, side):  # value in each block: of several arms their mean, where all of them are
+    arms = [trials[*place, name] for name in ([side] if isinstance(side, str) else side)]
+    return {
+        block: sum(arm[block] for arm in arms) / len(arms) for block in arms[0] if all(block in arm for arm in arms)
+    }
 
 
 def problems(row, p, numbers, has_ties, count, verdict):  # what claims.csv says that does not follow
     kept = [float(row[name] or math.nan) for name in ("ours", "low", "high", "p", "n")]
+    if row["unit"] == "cells":  # fewer may be decided there
+        if kept[1] > numbers[1] or kept[2] < numbers[2] or kept[4] != count:
+            yield f"its cells are {kept[1]:g} to {kept[2]:g} of {kept[4]:g}"
+        if row["verdict"] not in (verdict, *OPEN):
+            yield f"its verdict is {row['verdict']}"
+        return
     slack = 1e-6 * abs(np.nan_to_num(numbers)) + 1e-9
     if np.isfinite(numbers[0]) and not abs(kept[0] - numbers[0]) <= slack[0]:
         yield f"its number is {kept[0]}"
@@ -104,7 +194,7 @@ def problems(row, p, numbers, has_ties, count, verdict):  # what claims.csv says
         yield f"its interval is {kept[1]} to {kept[2]}"
     if kept[3] < p * (1 - 1e-6) or kept[4] != count:
         yield f"its p is {kept[3]}, n {kept[4]}"
-    if row["verdict"] not in (verdict, "undecided here"):
+    if row["verdict"] not in (verdict, *OPEN):
         yield f"its verdict is {row['verdict']}"
 
 
@@ -133,8 +223,12 @@ def main(cells):
             if row["verdict"] == "not testable here" or claim["kind"] in ("interaction", "correlation"):
                 print(f"{cell.name}, {claim['id']}: not recomputed")
                 continue
-            arms = [trials[*place, name] for name in claim["arms"]]
-            found = recompute(claim, arms, signs[row["metric"]], float(row["confidence"] or 1 - rule[0]), *rule)
+            level = float(row["confidence"] or 1 - rule[0])
+            if claim["kind"] == "count":
+                found = count_cells(claim, row["metric"], trials, level, *rule)
+            else:
+                arms = [side_of(trials, place, each) for each in claim["arms"]]
+                found = recompute(claim, arms, signs[row["metric"]], level, *rule)
             wrong = list(problems(row, *found))
             p, (ours, low, high), _, count, verdict = found
             numbers = f"{ours:.6g} ({low:.6g} to {high:.6g}), p {p:.2g}, n {count}: {verdict}"

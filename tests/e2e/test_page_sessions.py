@@ -20,6 +20,7 @@ _ARMS = {
     "fresh": 'protocol = "h3"\nclient = {name = "chromium", session = "fresh"}\nserver = "caddy"',
     "zero": 'protocol = "h3"\nclient = {name = "chromium", session = "early_data"}\nserver = "caddy"',
 }
+_KEPT = 'protocol = "h3"\nclient = {{name = "chromium", session = "early_data", http_cache = true}}\nserver = "{}"'
 
 
 @pytest.mark.nightly
@@ -50,3 +51,29 @@ def test_a_browser_sends_its_first_request_in_0rtt_packets(tmp_path: Path) -> No
         states = [text.count("AttemptedAndSucceeded") for text in (log.read_text() for log in logs)]
         assert states == [0, int(zero)]
         assert len(trial["client"]["requests"]) == 4
+
+
+@pytest.mark.nightly
+def test_a_browser_that_keeps_its_cache_asks_for_the_document_alone(tmp_path: Path) -> None:
+    """The server saw each image once in two visits, and the packets of the measured one have none; the trial counts."""
+    need(("client", "chromium"), ("server", "caddy"))
+    spec = tmp_path / "spec.toml"
+    arms = {"zero": _ARMS["zero"], "kept": _KEPT.format("caddy")}
+    spec.write_text(spec_text(arms, None, workload=_PAGE))
+    for arm in arms:
+        out = tmp_path / arm
+        done = quiclab("trial", spec, "--cell", "object/quiet", "--arm", arm, "--out", out, timeout=300)
+        assert done.returncode == 0, done.stdout + done.stderr
+        (trial,) = trials(out)
+        folder = with_plain_logs(next(out.glob(f"trials/{trial['trial_id']}*")))
+        lines = [line for line in (folder / "raw/server.out").read_text().splitlines() if line.startswith("{")]
+        uris = [told["request"]["uri"] for told in map(json.loads, lines) if "request" in told]
+        images = sum(uri.endswith(".png") for uri in uris)
+        assert (uris.count("/index.html"), images) == (2, 3 if arm == "kept" else 6)
+        requests = trial["client"]["requests"]
+        assert len(requests) == 4
+        assert sum(request["transferred_bytes"] == 0 for request in requests) == (3 if arm == "kept" else 0)
+        assert trial["client"]["requests"][0]["early_data"] == "accepted"
+        proof = json.loads((folder / "trial.json").read_text())["proof"]
+        if proof["http_responses"] != UNPROVEN:
+            assert len(proof["http_responses"]) == (1 if arm == "kept" else 4)

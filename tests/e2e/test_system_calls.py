@@ -58,6 +58,42 @@ def test_calls_are_counted_beside_the_timed_trials(tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed: apt-get install -y strace")
+def test_calls_that_are_counted_in_blocks_make_pairs(tmp_path: Path) -> None:
+    """A trial beside each timed one of the first two blocks; the third has no pair, and the control none."""
+    spec, study = write_spec(tmp_path, blocks=3), tmp_path / "study"
+    keys = '[study]\ncount_system_calls = 2\nmetric = "client_system_calls"\n'
+    spec.write_text(spec.read_text().replace("[study]\n", keys))
+    done = quiclab("run", spec, "--out", study)
+    assert done.returncode == 0, done.stdout + done.stderr
+    table = pl.read_parquet(study / "tables" / "trials.parquet").select("trial_id", "kind", "arm", "block")
+    metrics = pl.read_parquet(study / "metrics.parquet").join(table, on="trial_id")
+    found = metrics.filter(pl.col("name").str.ends_with("_system_calls"), pl.col("value").is_not_null())
+    assert set(found.select("name", "kind", "arm", "block").iter_rows()) == {
+        (f"{role}_system_calls", "main", arm, block)
+        for role in ("client", "server")
+        for arm in ("h2", "h3")
+        for block in (0, 1)
+    }
+    for trial_id, name, value in found.select("trial_id", "name", "value").iter_rows():
+        counts = json.loads((study / "system-calls" / "trials" / f"{trial_id}.json").read_text())
+        assert counts["roles"][name.removesuffix("_system_calls")]["total"] == value
+        assert counts["body_right"] is True
+    differences = pl.read_csv(study / "report" / "data" / "differences.csv").filter(metric="client_system_calls")
+    assert dict(differences.select("other_arm", "pairs").iter_rows())["h3"] == 2
+    assert {file.stem for file in (study / "system-calls").glob("*.json")} == {"h2", "h3"}
+    assert quiclab("verify", study).returncode == 0
+
+    spec.write_text(spec.read_text().replace("= 2\n", '= "every block"\n', 1))
+    kept = {file.name: file.stat().st_mtime_ns for file in (study / "system-calls" / "trials").iterdir()}
+    done = quiclab("run", spec, "--out", study, "--no-report")
+    assert done.returncode == 0, done.stdout + done.stderr
+    after = {file.name: file.stat().st_mtime_ns for file in (study / "system-calls" / "trials").iterdir()}
+    assert len(after) == 6
+    assert after.items() > kept.items()
+
+
+@pytest.mark.nightly
 def test_without_strace_the_reason_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And the study is as good as without the wish."""
     programs = tmp_path / "bin"

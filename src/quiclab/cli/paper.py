@@ -33,7 +33,7 @@ USUAL_OUT = Path("studies", "headlines")
 _DESCRIPTION = """\
 Run results that a paper is known for, and say claim by claim what the paper says and what was measured here. A result
 is held against one study or more that come with quiclab, with the paper's sizes and path, and with enough pairs to
-decide. --small runs the fewest pairs that can decide anything, in studies of their own: "undecided here" is an answer
+decide. --small runs the fewest pairs that can decide anything, in studies of their own: "inconclusive" is an answer
 then.
 """
 

@@ -106,7 +106,8 @@ class ClaimResult:
     says: str
     """Test in a few words: the metric, the arms and the paper's finding."""
     claim_verdict: str
-    """Verdict on the claim in all of its workloads and paths: agrees, differs, undecided here, not testable here."""
+    """Verdict on the claim in all of its workloads and paths: agrees, differs, inconclusive, not judged, not
+    testable here."""
     verdict: str
     """Verdict on it for this workload and path."""
     why: str
@@ -116,25 +117,27 @@ class ClaimResult:
     metric: str
     """Name of the metric; empty where the claim is not testable."""
     unit: str
-    """Unit of the numbers; empty of counts."""
+    """Unit of the numbers, `cells` of a count of them; empty where a metric has none."""
     first_arm: str | None
-    """First arm of the claim, of an interaction the ratio of its first two."""
+    """First arm of the claim, or the mean of several; of an interaction the ratio of its first two, of a count all arms
+    but the last."""
     second_arm: str | None
-    """Second arm, of an interaction the ratio of the other two; null of a claim about one arm."""
+    """Second arm; of an interaction the ratio of the other two, of a count the last; null of a claim about one arm."""
     workload: str | None
-    """Name of the workload; null where the claim has no cell."""
+    """Name of the workload; null where the claim has no cell, and of a count of cells."""
     path: str | None
-    """Name of the path; null where the claim has no cell."""
+    """Name of the path; null where the claim has no cell, and of a count of cells."""
     paper: str | None
     """Finding of the paper as it is printed there: a direction or a number."""
     here: str
     """Our number in words, with its interval and what it is of; empty where there is none."""
     ours_in_unit: float | None
-    """Our number for that of the paper; of a direction the change of the second arm from the first."""
+    """Our number for that of the paper; of a direction the change of the second arm from the first, of a count the
+    cells that are shown to count."""
     interval_in_unit: Interval | None
-    """Interval of our number."""
+    """Interval of our number; of a count the least and the most that it may be."""
     n: int
-    """Pairs of two arms, trials of one."""
+    """Pairs of two arms, trials of one, cells of a count."""
     p: float | None
     """Value of p of a direction."""
     adjusted_p: float | None

@@ -71,7 +71,7 @@ def judge_study(ran: RunStudy) -> JudgedStudy:
 def _claim(study: str, found: ClaimInCell) -> ClaimResult:
     """A claim as plain values: what the analysis has of them needs its libraries to be read."""
     claim, finding = found.judged.claim, found.finding
-    first, second = (*claim.sides, None, None)[:2]
+    first, second = claim.first_and_second
     return ClaimResult(
         study=study,
         claim=claim.id,
@@ -85,8 +85,8 @@ def _claim(study: str, found: ClaimInCell) -> ClaimResult:
         unit=finding.unit if finding else "",
         first_arm=first,
         second_arm=second,
-        workload=finding.workload if finding else None,
-        path=finding.path if finding else None,
+        workload=finding.workload or None if finding else None,
+        path=finding.path or None if finding else None,
         paper=claim.expected.text if claim.expected else None,
         here=found.ours,
         ours_in_unit=_plain(finding.ours) if finding else None,

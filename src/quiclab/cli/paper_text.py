@@ -145,7 +145,7 @@ def _tested(claim: ClaimResult) -> str:
 
 
 def _sum(claims: Iterable[ClaimResult]) -> str:
-    """Count the claims by their verdicts: `Of 3 claims: agrees 2, undecided here 1.`"""
+    """Count the claims by their verdicts: `Of 3 claims: agrees 2, inconclusive 1.`"""
     verdicts = {(each.study, each.claim): each.claim_verdict for each in claims}
     counts = Counter(verdicts.values())
     told = ", ".join(f"{verdict} {number}" for verdict, number in counts.most_common())
@@ -167,4 +167,4 @@ def closing_lines(studies: Iterable[StudyResult], *, small: bool, whole: str) ->
         yield f"kept: {number_text.from_here(Path(study.directory))} ({study.pairs} pairs, {counting})"
         yield f"  report: {number_text.from_here(Path(study.report))}"
     if small:
-        yield f'Few pairs: "undecided here" may only say that they are few. The paper\'s size: {whole}'
+        yield f'Few pairs: "inconclusive" may only say that they are few. The paper\'s size: {whole}'

@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from quiclab.model import number_text
 from quiclab.model.name_lines import name_lines
 from quiclab.model.plan_row import PlanRow
 from quiclab.model.study import (
@@ -141,7 +142,20 @@ def _size(study: Study, size: PlanSize, senders: Senders) -> list[str]:
         else _no_control(study),
         *grown,
         f"Expected time: about {_minutes(size.expected(study, senders).s)} (by arithmetic, one trial after another).",
+        *_counted_trials(study),
     ]
+
+
+def _counted_trials(study: Study) -> list[str]:
+    """Say how many trials more count system calls, if any do."""
+    counted, arms = study.count_system_calls, len(study.measured_arms)
+    if counted is False:
+        return []
+    blocks = study.blocks if isinstance(counted, str) else min(counted, study.blocks)
+    cells = len(study.measured_workloads) * len(study.paths)
+    trials = arms if counted is True else arms * cells * blocks
+    more = number_text.counted(trials, "trial")
+    return [f"After that system calls are counted, in {more} more, which are not timed and take a few times as long."]
 
 
 def _no_control(study: Study) -> str:

@@ -25,7 +25,7 @@ from quiclab.compare.occasions import occasion_notes
 from quiclab.compare.pair_independence import independence_notes
 from quiclab.compare.probe_notes import probe_notes
 from quiclab.compare.refused_packets import refusal_notes
-from quiclab.compare.run_notes import raw_file_notes, side_by_side_notes, source_notes, unfinished_notes
+from quiclab.compare.run_notes import cache_notes, raw_file_notes, side_by_side_notes, source_notes, unfinished_notes
 from quiclab.compare.sequential import rule_of, sequential_note, sequentially
 from quiclab.compare.study import Study, read_study
 from quiclab.compare.tail_quantiles import tail_notes
@@ -145,6 +145,7 @@ def analyse(study: Study, metric_name: str | None = None, *, sequential: bool | 
             *chosen_loss_notes(study),
             *refusal_notes(study),
             *source_notes(study, metric, main),
+            *cache_notes(study),
             *disturbance_notes(study, main, metric),
             *side_by_side_notes(study, main),
             *_limits(main, controls, metric, alpha, sequential=sequential, alone=bool(alone)),

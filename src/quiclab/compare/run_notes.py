@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Notes at the answer on how the trials of a study ran: unfinished, side by side, without raw files, or measured by
-sources that differ."""
+"""Notes at the answer on how the trials of a study ran: unfinished, side by side, without raw files, with requests that
+a cache answered, or measured by sources that differ."""
 
 from __future__ import annotations
 
@@ -88,6 +88,26 @@ def unfinished_notes(study: Study) -> list[str]:
         few = len(absent) <= _FEW
         told += f"; not begun: {', '.join(absent) if few else number_text.counted(len(absent), 'cell')}"
     return [f"{told}. `{going_on(study.directory)}` runs the rest."]
+
+
+def cache_notes(study: Study) -> list[str]:
+    """Return a sentence for each arm with requests that a browser's HTTP cache answered, and how many there were in all
+    its trials; it says if other arms fetched everything."""
+    told = study.metrics.filter(pl.col("name").is_in(("page_requests", "page_requests_from_cache")))
+    of_arms = told.join(study.trials.filter(kind="main", status="verified"), on="trial_id")
+    sums = of_arms.group_by("arm", "name").agg(pl.col("value").sum())
+    asked, cached = (
+        dict(sums.filter(name=name).select("arm", "value").iter_rows())
+        for name in ("page_requests", "page_requests_from_cache")
+    )
+    with_cache = [arm for arm in study.arms if cached.get(arm)]
+    others = [arm for arm in study.arms if asked.get(arm) and not cached.get(arm)]
+    less = f": its network carried less than that of {', '.join(others)}" if others else ""
+    return [
+        f"The HTTP cache answered {number_text.count(cached[arm])} of {number_text.count(asked[arm])} requests of "
+        f"{arm}, and no server saw these{less}."
+        for arm in with_cache
+    ]
 
 
 # Cells whose arms are measured by different sources: part of such a difference is that of the sources.

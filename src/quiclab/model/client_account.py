@@ -39,6 +39,8 @@ class ClientRequest(msgspec.Struct, frozen=True):
     """Bytes of the response's body as they came."""
     decoded_bytes: int | None = None
     """Bytes of the body behind its content coding: a browser tells of these."""
+    transferred_bytes: int | None = None
+    """Bytes of header and body that came over the network by a browser's account: 0 where the HTTP cache had them."""
     sha256: str | None = None
     """Hash of the body, in hexadecimal digits."""
     error: str | None = None

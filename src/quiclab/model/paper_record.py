@@ -3,9 +3,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
+from quiclab.model import number_text
 from quiclab.model.link_account import Number
+
+Side = str | tuple[str, ...]
+"""An arm, or several whose mean within a block is the value of that block."""
+
+
+def side_name(side: Side) -> str:
+    """Return the name of a side in tables: `mean of h3-curl and h3-quiche`; of a single arm its own."""
+    return side if isinstance(side, str) else f"mean of {number_text.listed(list(side))}"
+
+
+def arms_in(sides: Iterable[Side]) -> tuple[str, ...]:
+    """Return the names of the arms of all sides, each once."""
+    names = (name for side in sides for name in ((side,) if isinstance(side, str) else side))
+    return tuple(dict.fromkeys(names))
 
 
 class ExpectedRecord(msgspec.Struct, frozen=True):
@@ -18,6 +35,20 @@ class ExpectedRecord(msgspec.Struct, frozen=True):
     unit: str | None = None
     margin: str | None = None
     range: bool = False
+    cells: int = 0
+    """Cells of the paper, of a share of them; 0 where it gives a share alone."""
+    above: bool = False
+    """True if the share is greater than `low`."""
+
+
+class CountedRecord(msgspec.Struct, frozen=True):
+    """Condition of the cells that a count counts: a direction, or bounds of one arm."""
+
+    text: str
+    direction: str | None = None
+    low: Number | None = None
+    high: Number | None = None
+    unit: str | None = None
 
 
 class Sentence(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,11 +62,14 @@ class Sentence(msgspec.Struct, frozen=True, kw_only=True):
     why: str
     metric: str
     statistic: str
-    arms: tuple[str, ...]
+    arms: tuple[Side, ...]
+    """Sides that the claim is about, each of them an arm or several."""
     workloads: tuple[str, ...]
     paths: tuple[str, ...]
     second_metric: str = ""
     """Metric with which a correlation is."""
+    counted: CountedRecord | None = None
+    """Condition of the cells that a count counts."""
 
 
 class ClaimRecord(Sentence, frozen=True, kw_only=True):

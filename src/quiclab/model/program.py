@@ -67,6 +67,10 @@ class Knobs:
     in 0-RTT data. The ticket is fetched before the trial, over the server's own loopback. Chromium has this knob on
     pages only: it makes that visit itself, over the path's links without what impairs them; with `fresh` it does so
     too, but in another profile."""
+    http_cache: bool | None = None
+    """Clients that load pages and resume a session: keep what the first visit left in the HTTP cache, which is emptied
+    otherwise. The servers then let all resources of a page be kept for a day (`Cache-Control: max-age=86400`), but not
+    its document, which is asked for again."""
     address_token: bool | None = None
     """Clients over HTTP/3 that resume a session: bring the address token that the first visit was given (NEW_TOKEN,
     RFC 9000 section 8.1.3), so that the server may send more than three times what has come. That visit is made from

@@ -268,9 +268,11 @@ class Study:
     captures: Literal["whole", "headers"] = "whole"
     """Content of the captures of both ends (pcapng): whole packets, or of all packets but the first 128 only 200 bytes.
     The default is whole packets if the captures of the study then take at most 2 GB."""
-    count_system_calls: bool = False
-    """Count the system calls of client, server and proxy: after the timed trials, in one more trial of each arm (first
-    workload, first path), which is not timed. This needs strace."""
+    count_system_calls: bool | int | Literal["every block"] = False
+    """Count the system calls of client, server and proxy, in trials that are not timed, after all others. `true`: in
+    one more trial of each arm (first workload, first path), for the report alone. `"every block"`, or a number of
+    blocks of each cell: in one more trial beside each timed one, as metrics of it (`client_system_calls`,
+    `server_system_calls`) in which arms are compared. This needs strace."""
     limits: Limits = Limits()
     """Time limits and void rules."""
     only_blocks: tuple[str, ...] = ()

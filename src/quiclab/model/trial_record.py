@@ -41,6 +41,7 @@ class Asked(msgspec.Struct, frozen=True):
     congestion_control: str | None = None
     session: str | None = None
     """`fresh`, `resumed` or `early_data`."""
+    http_cache: bool | None = None
     address_token: bool | None = None
     expect_early_data: str | None = None
     """`accepted` or `rejected`."""

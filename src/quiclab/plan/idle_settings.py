@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Iterator
 
 from quiclab.model.program import BROWSERS
-from quiclab.model.study import Arm, Study, Tcp
+from quiclab.model.study import Arm, Study, Tcp, Workload
 
 
 def idle_settings(study: Study) -> list[str]:
@@ -60,10 +60,17 @@ def _unused_knobs(arm: Arm, study: Study) -> Iterator[str]:
             yield owner.format("compression") + ': the content is random. Write content = "text" in the workload.'
         if knobs.on_address_change is not None and all(each.address_change is None for each in workloads):
             yield owner.format("on_address_change") + ": no workload has an address_change. Add one, or leave it out."
+        if knobs.http_cache and all(_is_document_alone(each) for each in workloads):
+            yield owner.format("http_cache") + ": the document is asked for each time, and no page has anything else."
         if role != "client" and knobs.early_data and program is arm.front and arm.client.knobs.session != "early_data":
             yield owner.format("early_data") + ': the client does not send any. Write session = "early_data" there.'
     if arm.tcp.pacing and arm.protocol != "h3" and arm.tcp.congestion_control == "bbr":
         yield f"Arm {arm.name}: tcp.pacing does nothing, because bbr always paces. Leave it out."
+
+
+def _is_document_alone(workload: Workload) -> bool:
+    page = workload.page
+    return page is None or not (page.resources or page.mix or page.folder or page.har)
 
 
 def _limits(study: Study) -> Iterator[str]:

@@ -279,6 +279,7 @@ KNOB_KEYS: Mapping[str, Kind[Any]] = {
     ),
     "tls_version": kinds.choice(("1.2", "1.3")),
     "session": kinds.choice(("fresh", "resumed", "early_data")),
+    "http_cache": kinds.FLAG,
     "address_token": kinds.FLAG,
     "early_data": kinds.FLAG,
     "ack_delay": kinds.DELAY,

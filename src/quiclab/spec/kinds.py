@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import pathlib
 import re
@@ -91,6 +92,18 @@ def choice(values: Sequence[str | int], wanted: str = "") -> Kind[Any]:
         return node.value
 
     return Kind(wanted, read, json_form.one_of(values))
+
+
+def either(wanted: str, *kinds: Kind[Any]) -> Kind[Any]:
+    """A value of the first of several kinds that it fits; where it fits none, the error says what is `wanted`."""
+
+    def read(node: Node) -> Any:
+        for kind in kinds:
+            with contextlib.suppress(WrongValueError):
+                return kind.read(node)
+        raise WrongValueError(f"{show(node.value)}; write {wanted}")
+
+    return Kind(wanted, read, json_form.either(*(kind.form for kind in kinds)))
 
 
 def whole(least: int, most: int) -> Kind[int]:

@@ -6,67 +6,40 @@ Read as strictly as a spec: one `SpecError` names every offender. docs/reference
 
 from __future__ import annotations
 
-import contextlib
 import pathlib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
+from quiclab.model.paper_record import Side, arms_in
 from quiclab.model.study import Study
 from quiclab.model.units import Bitrate, ByteCount, Duration
 from quiclab.spec import kinds
+from quiclab.spec.claim_values import (
+    PER_CENT,
+    TO,
+    UNITS,
+    CellShare,
+    Counted,
+    Direction,
+    PerCent,
+    Quantity,
+    Range,
+    plain,
+    read_counted,
+    read_quantity,
+    read_range,
+    read_share,
+    share_margin,
+)
 from quiclab.spec.nodes import FAILED, Kind, Node, ReportedError, WrongValueError, build, closest, read_or_report, show
 from quiclab.spec.read import check_problems, load_toml
 
-Direction = Literal["lower", "higher", "same", "not lower", "not higher"]
-"""Direction of the second arm's metric relative to the first arm's, or one in which it is not said to be."""
-
 _YEARS = (1969, 2100)
-_TO = " to "
 _ENDS = 2
-_PER_CENT = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?) ?%")
-_UNITS: Mapping[str, type[Duration] | type[Bitrate] | type[ByteCount]] = {
-    "ms": Duration,
-    "us": Duration,
-    "bit/s": Bitrate,
-    "bytes": ByteCount,
-}
-"""Type of an expected number, by the unit of its metric."""
+_MOST_SIDES = 8
 
-
-@dataclass(frozen=True)
-class PerCent:
-    """A share or a difference in per cent; a difference may be below zero or above a hundred."""
-
-    value: float
-
-
-Quantity = Duration | Bitrate | ByteCount | PerCent
-
-
-def plain(quantity: Quantity) -> tuple[float, str]:
-    """A quantity as a number and its unit, which is one that metrics have."""
-    match quantity:
-        case Duration():
-            return quantity.ms, "ms"
-        case Bitrate():
-            return float(quantity.bit_per_s), "bit/s"
-        case ByteCount():
-            return float(quantity.bytes), "bytes"
-        case PerCent():
-            return quantity.value, "%"
-
-
-@dataclass(frozen=True)
-class Range:
-    """All quantities from one to another, which a paper gives in place of a number."""
-
-    low: Quantity
-    high: Quantity
-
-
-Expected = Direction | Quantity | Range
+Expected = Direction | Quantity | Range | CellShare
 
 
 @dataclass(frozen=True)
@@ -79,10 +52,11 @@ class Claim:
     """Place of the claim in the paper: section, figure, table."""
     text: str
     """The claim in a sentence."""
-    kind: Literal["direction", "number", "difference", "interaction", "correlation"]
+    kind: Literal["direction", "number", "difference", "interaction", "correlation", "spread", "count"]
     """Kind of the claim: which arm is better, by how much in per cent or what the value is, how much more the second
     arm has in the unit of the metric, how the change from the third arm to the fourth differs from that from the first
-    to the second, or in which arm two metrics go together more strongly."""
+    to the second, in which arm two metrics go together more strongly, in which arm the metric varies more, or in how
+    many cells something is so."""
     testable: bool
     """True if this study can be held against it."""
     why: str = ""
@@ -93,22 +67,26 @@ class Claim:
     """Name of the metric with which a correlation is."""
     statistic: Literal["median", "mean"] = "median"
     """Statistic that the paper computed over its runs."""
-    arms: tuple[str, ...] = ()
-    """One arm; two, if the claim says how the second differs from the first; four of an interaction."""
+    arms: tuple[Side, ...] = ()
+    """One arm; two, if the claim says how the second differs from the first; four of an interaction; of a count one or
+    more. In the place of an arm several, whose mean within a block is the value of that block."""
+    counted: Counted | None = None
+    """Condition of the cells that a count counts."""
     workloads: tuple[str, ...] = ()
     """Workloads for each of which the claim is made, …"""
     paths: tuple[str, ...] = ()
     """… and paths over each of which it is made."""
     expected: Expected | None = None
     """Expected result: a direction; with one arm, a quantity; with two, the second's advantage in per cent of the
-    first, or of a difference how much more it has. A range of them where the paper gives one."""
+    first, or of a difference how much more it has. A range of them where the paper gives one. Of a count a share of
+    cells."""
     written: str = ""
     """Expected result as the paper prints it, such as `"106 s"`."""
     margin: str = ""
     """Distance from a number that is still the paper's: a share of it, such as `"10 %"`, or a quantity, such as `"1
     s"`; of an advantage points, such as `"5 %"`. Without one, half of its last printed digit."""
-    margin_value: Quantity | None = None
-    """The margin, read."""
+    margin_value: Quantity | float | None = None
+    """The margin, read; of a share of cells a share."""
 
 
 @dataclass(frozen=True)
@@ -129,13 +107,35 @@ PAPER_KEYS: Mapping[str, Kind[Any]] = {
     "year": kinds.whole(*_YEARS),
 }
 _NAMES = kinds.several(kinds.NAME, 'an array of names such as ["h2", "h3"]', least=1)
-_ARMS = kinds.several(kinds.NAME, 'an array of one or two arms such as ["h2", "h3"]', least=1, most=4)
-_PLACES = {"direction": (2,), "number": (1, 2), "difference": (2,), "interaction": (4,), "correlation": (2,)}
+_SEVERAL = kinds.several(kinds.NAME, 'an array of arms such as ["h3-curl", "h3-quiche"]', least=2)
+
+
+def _read_side(node: Node) -> Side:
+    return _SEVERAL.read(node) if isinstance(node.value, list) else kinds.NAME.read(node)
+
+
+_ARMS: Kind[tuple[Side, ...]] = kinds.several(
+    Kind("an arm or an array of arms", _read_side),
+    'an array of one or two arms such as ["h2", "h3"]',
+    least=1,
+    most=_MOST_SIDES,
+)
+_PLACES = {
+    "direction": (2,),
+    "number": (1, 2),
+    "difference": (2,),
+    "interaction": (4,),
+    "correlation": (2,),
+    "spread": (2,),
+    "count": tuple(range(1, _MOST_SIDES + 1)),
+}
 """Kind → how many arms such a claim has."""
-_DIRECTED = ("direction", "interaction", "correlation")
+_DIRECTED = ("direction", "interaction", "correlation", "spread")
+_OF_SINGLE_ARMS = ("correlation", "spread")
+"""Kinds of claims in which no mean over arms has a meaning."""
 _STRENGTHS = ("lower", "higher")
-"""Strengths that a correlation may have in the second arm: those that are not shown to differ are not shown to be the
-same."""
+"""Strength that a correlation, or a spread, may have in the second arm: those that are not shown to differ are not
+shown to be the same."""
 _COUNTED = {1: "one", 2: "two", 4: "four"}
 CLAIM_KEYS: Mapping[str, Kind[Any]] = {
     "id": kinds.NAME,
@@ -148,10 +148,13 @@ CLAIM_KEYS: Mapping[str, Kind[Any]] = {
     "second_metric": kinds.NAME,
     "statistic": kinds.choice(("median", "mean")),
     "arms": _ARMS,
+    "counted": kinds.text('which cells count, such as "lower", "lowest" or "above 3.4 s"'),
     "workloads": _NAMES,
     "paths": _NAMES,
     "margin": kinds.text('how far from the number is still the paper\'s, such as "10 %" or "1 s"'),
-    "expected": kinds.text('"lower", "higher", "same", "not lower", "not higher", or a quantity as "15 s", "90 %"'),
+    "expected": kinds.text(
+        '"lower", "higher", "same", "not lower", "not higher", or a quantity as "15 s", "90 %", "22 of 30"'
+    ),
 }
 _PAPER: Kind[Paper] = Kind("a table", lambda node: build(Paper, node, PAPER_KEYS))
 _NEEDED_TO_TEST = ("metric", "arms", "workloads", "paths", "expected")
@@ -200,6 +203,7 @@ def _claims(top: Node, metrics: Mapping[str, str] | None, study: Study | None) -
 def _read_claim(node: Node, metrics: Mapping[str, str] | None, study: Study | None) -> Claim:
     before = node.source.reports
     claim = build(Claim, node, CLAIM_KEYS)
+    counted, claim = claim.counted, replace(claim, counted=None)
     if not claim.testable and not claim.why:
         node.report('"why" is missing; write why this study cannot be held against the claim')
     if claim.testable:
@@ -210,12 +214,19 @@ def _read_claim(node: Node, metrics: Mapping[str, str] | None, study: Study | No
         _check_names(node, "metric", (claim.metric,), tuple(metrics))
         _check_names(node, "second_metric", (claim.second_metric,), tuple(metrics))
     if study is not None:
-        _check_names(node, "arms", claim.arms, tuple(arm.name for arm in study.arms))
+        _check_names(node, "arms", arms_in(claim.arms), tuple(arm.name for arm in study.arms))
         _check_names(node, "workloads", claim.workloads, tuple(workload.name for workload in study.workloads))
         _check_names(node, "paths", claim.paths, tuple(path.name for path in study.paths))
     if claim.arms and len(claim.arms) not in _PLACES[claim.kind]:
-        number = " or ".join(_COUNTED[each] for each in _PLACES[claim.kind])
+        number = " or ".join(_COUNTED[each] for each in _PLACES[claim.kind] if each in _COUNTED)
         node.child("arms").report(f'a claim of kind "{claim.kind}" is about {number}; name {number}')
+    if claim.kind in _OF_SINGLE_ARMS and not all(isinstance(side, str) for side in claim.arms):
+        node.child("arms").report(
+            f"a claim of kind {claim.kind} is about single arms; name one in the place of several"
+        )
+    if claim.testable and (claim.kind == "count") != (counted is not None):
+        told = "is missing; a count says which cells count" if counted is None else "is of a count alone; leave it out"
+        node.report(f'"counted" {told}')
     if claim.testable and (claim.kind == "correlation") != bool(claim.second_metric):
         told = "is of a correlation alone; leave it out" if claim.second_metric else "is missing; a correlation has two"
         node.report(f'"second_metric" {told}')
@@ -226,6 +237,14 @@ def _read_claim(node: Node, metrics: Mapping[str, str] | None, study: Study | No
     if "margin" in node.value and claim.kind in _DIRECTED:
         node.child("margin").report(f"a claim of kind {claim.kind} has none; leave it out")
         raise ReportedError
+    if counted is not None:
+        condition: Kind[Counted] = Kind(
+            "", lambda text: read_counted(text.value, len(claim.arms), _unit(claim, metrics))
+        )
+        found = read_or_report(node.child("counted"), condition)
+        if found is FAILED:
+            raise ReportedError
+        claim = replace(claim, counted=found)
     if "expected" not in node.value:
         return claim
     wanted: Kind[Expected] = Kind("", lambda expected: _expected(expected, claim, metrics))
@@ -235,19 +254,26 @@ def _read_claim(node: Node, metrics: Mapping[str, str] | None, study: Study | No
     claim = replace(claim, expected=expected, written=node.child("expected").value)
     if "margin" not in node.value:
         return claim
-    read: Kind[Quantity] = Kind("", lambda margin: _margin(margin, expected))
+    read: Kind[Quantity | float] = Kind("", lambda margin: _margin(margin, expected))
     margin = read_or_report(node.child("margin"), read)
     if margin is FAILED:
         raise ReportedError
     return replace(claim, margin_value=margin)
 
 
-def _margin(node: Node, expected: Expected) -> Quantity:
-    """The margin of a number: a share of it, or a quantity of its kind, above zero."""
-    if isinstance(expected, Range):
+def _unit(claim: Claim, metrics: Mapping[str, str] | None) -> str | None:
+    """Unit of the claim's metric; None where metrics are not known."""
+    return None if metrics is None else metrics.get(claim.metric, "%")
+
+
+def _margin(node: Node, expected: Expected) -> Quantity | float:
+    """The margin of a number: a share of it, or a quantity of its kind, above zero; of a share of cells a share."""
+    if isinstance(expected, Range) or (isinstance(expected, CellShare) and expected.is_range):
         raise WrongValueError("a range has no margin; widen the range, or leave it out")
     text = str(node.value)
-    match = _PER_CENT.fullmatch(text)
+    if isinstance(expected, CellShare):
+        return share_margin(text)
+    match = PER_CENT.fullmatch(text)
     of_nothing = isinstance(expected, (Duration, Bitrate, ByteCount)) and not plain(expected)[0]
     if match is not None and float(match[1]) > 0 and not of_nothing:
         return PerCent(float(match[1]))
@@ -270,37 +296,24 @@ def _check_names(node: Node, key: str, names: tuple[str, ...], known: tuple[str,
 def _expected(node: Node, claim: Claim, metrics: Mapping[str, str] | None) -> Expected:
     text = node.value
     if claim.kind in _DIRECTED:
-        words = _STRENGTHS if claim.kind == "correlation" else get_args(Direction)
+        words = _STRENGTHS if claim.kind in _OF_SINGLE_ARMS else get_args(Direction)
         direction: Direction = kinds.choice(words).read(node)
         return direction
-    ends = [_value(end, claim, metrics) for end in text.split(_TO)]
-    if len(ends) == 1:
-        return ends[0]
-    numbers, units = zip(*map(plain, ends), strict=True)
-    if len(ends) != _ENDS or len(set(units)) > 1 or not numbers[0] < numbers[1]:
-        raise WrongValueError(f'{show(text)}; write a range from the least to the greatest, such as "0 s to 1 s"')
-    return Range(*ends)
+    if claim.kind == "count":
+        return read_share(text)
+    ends = [_value(end, claim, metrics) for end in text.split(TO)]
+    return ends[0] if len(ends) == 1 else read_range(ends, text)
 
 
 def _value(text: str, claim: Claim, metrics: Mapping[str, str] | None) -> Quantity:
     """A quantity in a unit of the metric; of an advantage, and of a metric without a unit, per cent."""
-    match = _PER_CENT.fullmatch(text)
+    match = PER_CENT.fullmatch(text)
     if len(claim.arms) == 1 or claim.kind == "difference":
-        if metrics is None and match is None:
-            return _quantity(text)
-        unit = (metrics or {}).get(claim.metric, "%")
-        if unit in _UNITS:
-            return _UNITS[unit].parse(text)
+        unit = _unit(claim, metrics)
+        if (unit is None and match is None) or unit in UNITS:
+            return read_quantity(text, unit)
     if match is None:
         advantage = len(claim.arms) == _ENDS and claim.kind == "number"
         why = "the second arm's advantage over the first" if advantage else f"{claim.metric} in per cent"
         raise WrongValueError(f'{show(text)}; write {why}, such as "90 %"')
     return PerCent(float(match[1]))
-
-
-def _quantity(text: str) -> Duration | Bitrate | ByteCount:
-    """Read a quantity of any type; the name of the unit says which."""
-    for kind in dict.fromkeys(_UNITS.values()):
-        with contextlib.suppress(ValueError):
-            return kind.parse(text)
-    raise WrongValueError(f'{show(text)}; write a quantity with its unit, such as "15 s", "79 Mbit/s" or "0.05 %"')

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from quiclab.spec.paper import Claim, Paper, PerCent, Range, plain
+from quiclab.spec.claim_values import CellShare, Counted, PerCent, Range, plain
+from quiclab.spec.paper import Claim, Paper
 
 FORMAT = 1
 _NUMBER = re.compile(r"\s*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))")
@@ -55,8 +56,36 @@ def _claim(claim: Claim) -> dict[str, object]:
     return {
         **{key: getattr(claim, key) for key in keys},
         **({"second_metric": claim.second_metric} if claim.second_metric else {}),
-        **{axis: list(getattr(claim, axis)) for axis in _AXES},
+        **({"counted": _counted(claim.counted)} if claim.counted else {}),
+        "arms": [side if isinstance(side, str) else list(side) for side in claim.arms],
+        "workloads": list(claim.workloads),
+        "paths": list(claim.paths),
         "expected": None if claim.expected is None else _expected(claim),
+    }
+
+
+def _counted(counted: Counted) -> dict[str, object]:
+    ends = {name: plain(end) for name, end in (("low", counted.low), ("high", counted.high)) if end is not None}
+    return {
+        "text": counted.text,
+        "direction": counted.direction,
+        **{name: number for name, (number, _) in ends.items()},
+        "unit": next((unit for _, unit in ends.values()), None),
+    }
+
+
+def _share(expected: CellShare, claim: Claim) -> dict[str, object]:
+    around = claim.margin_value if isinstance(claim.margin_value, float) else 0.0
+    return {
+        "text": claim.written,
+        "value": (expected.low + expected.high) / 2,
+        "low": round(expected.low - around, 9),
+        "high": round(expected.high + around, 9),
+        "unit": "share",
+        "margin": claim.margin,
+        "range": expected.is_range,
+        "cells": expected.cells,
+        "above": expected.is_above,
     }
 
 
@@ -67,6 +96,8 @@ def _expected(claim: Claim) -> dict[str, object]:
     assert expected is not None
     if isinstance(expected, str):
         return {"text": expected, "direction": expected}
+    if isinstance(expected, CellShare):
+        return _share(expected, claim)
     if isinstance(expected, Range):
         (low, unit), (high, _) = plain(expected.low), plain(expected.high)
         return {"text": claim.written, "value": (low + high) / 2, "low": low, "high": high, "unit": unit, "range": True}
@@ -94,4 +125,5 @@ def _around(value: float, claim: Claim) -> float:
         of_advantage = claim.kind == "number" and len(claim.arms) == _OF_AN_ADVANTAGE
         return margin.value if of_advantage else abs(value) * margin.value / 100
     assert margin is not None
+    assert not isinstance(margin, float)
     return plain(margin)[0]

@@ -51,6 +51,12 @@ _AA: Kind[dict[str, object]] = Kind(
     lambda node: read_keys(node, AA_KEYS),
     form_of(AA_KEYS, AaControl, ()),
 )
+_COUNTED: Kind[bool | int | str] = kinds.either(
+    'true, false, "every block", or a whole number of blocks',
+    kinds.FLAG,
+    kinds.whole(1, MOST_BLOCKS),
+    kinds.choice(("every block",)),
+)
 STUDY_KEYS: Mapping[str, Kind[Any]] = {
     "name": kinds.NAME,
     "question": kinds.TITLE,
@@ -61,7 +67,7 @@ STUDY_KEYS: Mapping[str, Kind[Any]] = {
     "metric": kinds.NAME,
     "baseline": kinds.NAME,
     "captures": kinds.choice(("whole", "headers")),
-    "count_system_calls": kinds.FLAG,
+    "count_system_calls": _COUNTED,
     "aa": _AA,
     "only_blocks": kinds.several(kinds.NAME, "a list of ids of blocks"),
 }

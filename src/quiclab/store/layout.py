@@ -176,6 +176,10 @@ class StudyDir:
         """File with the system calls that an arm's programs made in a trial that was not timed."""
         return self.root / "system-calls" / f"{arm}.json"
 
+    def system_calls_beside(self, trial_id: str) -> Path:
+        """File with the system calls that the programs of a trial made when it ran once more, not timed."""
+        return self.root / "system-calls" / "trials" / f"{trial_id}.json"
+
     @property
     def has_begun(self) -> bool:
         """True if a trial was planned or run: a run that was refused before leaves its spec, which binds nobody."""

@@ -17,6 +17,7 @@ from quiclab.model.tables import OF_STUDY
 from quiclab.model.trial_record import TrialRecord
 from quiclab.store.layout import StudyDir
 from quiclab.store.own_files import is_own_file
+from quiclab.study.counted_metrics import with_counts
 from quiclab.study.differences import Difference, metric_differences, stored_table_differences, table_differences
 from quiclab.study.tables import LedgerTrials, trials_table
 from quiclab.study.tables_on_disk import har_file
@@ -66,6 +67,6 @@ def study_table_differences(study_dir: StudyDir, told: LedgerTrials) -> list[Dif
     if is_own_file(metrics, study_dir.root):
         files = [study_dir.tables / "metrics" / f"{each}.parquet" for each in told.counting]
         parts = [pl.read_parquet(each, glob=False) for each in files if is_own_file(each, study_dir.root)]
-        made = pl.concat([OF_STUDY["metrics"].empty(), *parts])
+        made = with_counts(study_dir, pl.concat([OF_STUDY["metrics"].empty(), *parts]))
         found += stored_table_differences(metrics, made, "metrics.parquet", told.damaged)
     return [replace(each, by=OF_TRIALS) for each in found]

@@ -67,6 +67,10 @@ def load_study(spec: Path) -> Study:
             raise SpecError(
                 f"{metric} is of a {kind}, and no workload is one", f'name another, or write kind = "{kind}"'
             )
+        if metric.endswith("_system_calls") and isinstance(study.count_system_calls, bool):
+            raise SpecError(
+                f"{metric} is counted in no block", 'write count_system_calls = "every block", or a number of blocks'
+            )
         return dataclasses.replace(study, metric=metric)
     except SpecError as error:
         raise SpecError(f"{spec}, study.metric: {error}", error.hint) from error

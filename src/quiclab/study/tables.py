@@ -25,6 +25,7 @@ from quiclab.store.ledger import Ledger, counting, look_into_ledger, open_ledger
 from quiclab.store.parquet import write_parquet
 from quiclab.store.record_form import view_of
 from quiclab.store.trial_views import TrialShortcomings, TrialTime
+from quiclab.study.counted_metrics import with_counts
 from quiclab.study.tables_on_disk import has_tables, kept_metrics
 from quiclab.study.trial_tables import keep_tables
 
@@ -78,7 +79,8 @@ def make_tables(study_dir: StudyDir, *, again: bool = False, progress: Progress 
         trials, without_row = trials_table(study_dir, ledger, {**ledger.damaged, **unreadable})
         mark = {MADE_BY: made_by()}
         write_parquet(trials, study_dir.tables / "trials.parquet", mark)
-        write_parquet(pl.concat([OF_STUDY["metrics"].empty(), *metrics]), study_dir.metrics, mark)
+        of_all = with_counts(study_dir, pl.concat([OF_STUDY["metrics"].empty(), *metrics]))
+        write_parquet(of_all, study_dir.metrics, mark)
     return without_row
 
 

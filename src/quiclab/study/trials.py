@@ -224,7 +224,7 @@ def run_trials(
         stop=stop,
     )
     if study.count_system_calls and part.is_whole:
-        count_system_calls(laboratory, study_dir, observer)
+        count_system_calls(laboratory, study_dir, rows, observer)
     if not is_probe:
         with a_run_goes_on():
             told = contradicted(study_dir, study, laboratory.programs, rows)

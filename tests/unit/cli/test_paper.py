@@ -98,7 +98,7 @@ def test_programs_that_are_missing_are_told_before_anything_runs(
         ([], "name a paper: yu-benson, liu, kakhki, benoit-holland, qin"),
         (["yu-bensen"], "did you mean yu-benson?"),
         (["yu-benson", "fig", "4d"], "near: Figure 4a, Figure 4b"),
-        (["benoit-holland", "B1"], "B1: the peak of a whole life of one browser on one Mac has no counterpart here."),
+        (["qin", "Q3"], "Q3: a count over 30 sites that are invented here."),
         (["yu-benson", "--blocks", "3"], "paper has no option --blocks"),
         (["yu-benson", "Y1", "--minutes", "0"], "not a number of minutes"),
     ],
@@ -145,7 +145,7 @@ def test_a_study_is_judged_in_plain_values(study_dir: StudyDir, tmp_path: Path) 
     judged = judge_study(RunStudy("cell", study, study_dir, ExitCode.OK))
     by_id = {each.claim: each for each in judged.claims}
     assert {name: each.verdict for name, each in by_id.items()} == {
-        "faster": "agrees", "wrong": "differs", "alike": "undecided here", "advantage": by_id["advantage"].verdict,
+        "faster": "agrees", "wrong": "differs", "alike": "inconclusive", "advantage": by_id["advantage"].verdict,
         "shape": "not testable here",
     }  # fmt: skip
     faster = by_id["faster"]
@@ -181,12 +181,12 @@ def test_claims_are_told_with_the_paper_beside_ours(study_dir: StudyDir, tmp_pat
         f"      here {here}",
     ]
     text = "\n".join(lines)
-    assert "  undecided here: time to last byte: h3 lower than h2; 100 KB, clean; cell\n      here " in text
+    assert "  inconclusive: time to last byte: h3 lower than h2; 100 KB, clean; cell\n      here " in text
     assert "pairs: No difference was found" in text
     assert "  not testable here: The waterfall is steep.; cell\n      a shape is no metric" in text
     assert "      not quite the paper's: caddy stands for their server" in lines
     assert lines[-3:] == [
-        "  Of 3 claims: agrees 1, undecided here 1, not testable here 1.",
+        "  Of 3 claims: agrees 1, inconclusive 1, not testable here 1.",
         "  Less than the paper says: one page.",
         "  Known before: Envoy stands in.",
     ]

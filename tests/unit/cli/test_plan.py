@@ -65,6 +65,25 @@ def test_the_demo_is_described_in_full(capsys: pytest.CaptureFixture[str]) -> No
         assert words in text
 
 
+@pytest.mark.parametrize(
+    ("counted", "told"),
+    [
+        ("true", "are counted, in 2 trials more,"),
+        ("3", "are counted, in 6 trials more,"),
+        ('"every block"', "are counted, in 8 trials more,"),
+        ("false", ""),
+    ],
+)
+def test_trials_that_count_system_calls_are_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path, counted: str, told: str
+) -> None:
+    """The plan has the others: two arms in one cell and four blocks."""
+    spec = written(tmp_path, SMALL.replace("[study]\n", f"[study]\ncount_system_calls = {counted}\n", 1))
+    text = " ".join(run(capsys, spec).split())
+    assert ("system calls are counted" in text) is bool(told)
+    assert told in text
+
+
 def test_the_demo_has_no_warning(capsys: pytest.CaptureFixture[str]) -> None:
     """It has blocks enough and its programs can do what it asks."""
     assert "warning" not in run(capsys, DEMO)

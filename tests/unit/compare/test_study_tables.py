@@ -164,7 +164,9 @@ def test_the_notebook_has_the_numbers_of_the_report(reported: Path, monkeypatch:
     assert rows.keys() == compared.keys()
     for place, row in rows.items():
         first, second = compared[place].baseline.median, compared[place].other.median
-        change = None if first is None or second is None else 100 * (second / first - 1)
+        change = None
+        if first is not None and second is not None and math.isfinite(first) and math.isfinite(second):
+            change = 100 * (second / first - 1)
         assert row["of medians, %"] == (change if change is None else pytest.approx(change))
         assert row["difference_pct"] == pytest.approx(compared[place].difference_pct)
         assert row["welch"] == pytest.approx(compared[place].welch_p)

@@ -95,6 +95,16 @@ def test_compression_needs_content_that_gets_smaller(tmp_path: pathlib.Path) -> 
     assert idle_settings(study_of(tmp_path, text)) == []
 
 
+def test_a_cache_without_anything_to_keep_does_nothing(tmp_path: pathlib.Path) -> None:
+    """The document is asked for each time, so that a page needs a second resource."""
+    client = 'client = {name = "chromium", session = "early_data", http_cache = true}'
+    page = 'kind = "page"\npage = {html = "4 KB"}'
+    text = _h3(f'{client}\nserver = "caddy"').replace('size = "100 KB"', page)
+    assert _said(tmp_path, text).startswith("Arm h3: http_cache of the client does nothing: the document")
+    images = 'html = "4 KB", resources = [{type = "image", size = "20 KB"}]'
+    assert _said(tmp_path, text.replace('html = "4 KB"', images)) == ""
+
+
 def test_several_objects_give_a_scheduler_work(tmp_path: pathlib.Path) -> None:
     """Which order they have is the question then."""
     text = _h3('client = "quic-go"\nserver = {name = "quic-go", scheduler = "fifo"}')

@@ -33,6 +33,7 @@ def node(value: Any, folder: pathlib.Path = pathlib.Path()) -> Node:
         (kinds.fraction(), [0.05, 1e-9], [0, 1, 1.0, float("nan"), float("inf"), True, "0.05"]),
         (kinds.choice(("a", "b")), ["a", "b"], ["c", "A", 1, True, ["a"], {"a": 1}]),
         (kinds.choice((4, 6)), [4, 6], [5, "4", True, 4.0, [4]]),
+        (kinds.either("a flag, or 2", kinds.FLAG, kinds.whole(2, 2)), [True, False, 2], [1, 0, "true", 2.0, [2]]),
         (kinds.several(kinds.FLAG, "flags", least=1, most=2), [[True], [True, False]], [[], [True] * 3, True, [1]]),
     ],
 )  # fmt: skip

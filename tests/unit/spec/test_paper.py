@@ -11,7 +11,8 @@ from specs import SMALL, written
 
 from quiclab.model.errors import SpecError
 from quiclab.model.units import Bitrate, ByteCount, Duration
-from quiclab.spec.paper import Paper, PerCent, read_paper
+from quiclab.spec.claim_values import CellShare, Counted, PerCent
+from quiclab.spec.paper import Paper, read_paper
 from quiclab.spec.read import read_study
 
 METRICS = {"ttlb_ms": "ms", "goodput_bit_per_s": "bit/s", "wire_bytes_down": "bytes", "path_loss_up_pct": "%"}
@@ -150,3 +151,81 @@ def test_a_wrong_value_is_told_with_its_line(tmp_path: pathlib.Path, old: str, n
 def test_a_paper_without_claims_is_refused(tmp_path: pathlib.Path) -> None:
     """There would be nothing to hold a study against."""
     assert "[[claim]] is missing" in problems(tmp_path, PAPER)[0]
+
+
+def test_a_side_may_be_several_arms(tmp_path: pathlib.Path) -> None:
+    """The mean of a block is over them; a correlation and a spread are of single arms."""
+    sides = CLAIM.replace('["h2", "h3"]', '["h2", ["h3", "h2"]]')
+    assert read(tmp_path, PAPER + sides).claims[0].arms == ("h2", ("h3", "h2"))
+    one = ONE_ARM.replace('["h2"]', '[["h2", "h3"]]').replace('"lower"', '"15 s"')
+    assert read(tmp_path, PAPER + one).claims[0].expected == Duration.from_s(15)
+    for wrong, told in (
+        (sides.replace('"h2"]]', '"h4"]]'), '"h4" is not one of the arms'),
+        (sides.replace('["h3", "h2"]', '["h3"]'), 'write an array of arms such as ["h3-curl", "h3-quiche"]'),
+        (sides.replace('"direction"', '"spread"'), "a claim of kind spread is about single arms"),
+    ):
+        assert any(told in problem for problem in problems(tmp_path, PAPER + wrong)), told
+
+
+SHARE = CLAIM.replace('"direction"', '"count"').replace('"lower"', '"22 of 30"').replace(
+    "testable", 'counted = "lower"\ntestable'
+)  # fmt: skip
+BOUND = SHARE.replace('["h2", "h3"]', '["h2"]').replace('"lower"', '"above 3.4 s"')
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("22 of 30", CellShare(22 / 30, 22 / 30, 30)),
+        ("60 %", CellShare(0.6, 0.6)),
+        ("most", CellShare(0.5, 1, is_range=True, is_above=True)),
+        ("none", CellShare(0, 0, is_range=True)),
+        ("at least 15 of 30", CellShare(0.5, 1, 30, is_range=True)),
+        ("at most 5 of 30", CellShare(0, 5 / 30, 30, is_range=True)),
+        ("10 of 30 to 15 of 30", CellShare(10 / 30, 15 / 30, 30, is_range=True)),
+    ],
+)
+def test_a_count_is_a_share_of_cells(tmp_path: pathlib.Path, text: str, expected: CellShare) -> None:
+    """Cells of all cells, per cent, a word, or all shares from one to another."""
+    (claim,) = read(tmp_path, PAPER + SHARE.replace("22 of 30", text)).claims
+    assert (claim.expected, claim.counted) == (expected, Counted("lower", "lower"))
+
+
+def test_a_margin_of_a_count_is_a_share_too(tmp_path: pathlib.Path) -> None:
+    """Cells of the paper's, or points."""
+    for text, share in (("4 of 30", 4 / 30), ("10 %", 0.1)):
+        (claim,) = read(tmp_path, PAPER + SHARE.replace("testable", f'margin = "{text}"\ntestable')).claims
+        assert claim.margin_value == share
+
+
+def test_cells_are_counted_by_a_direction_a_rank_or_a_bound(tmp_path: pathlib.Path) -> None:
+    """Two arms have a direction, more of them a rank of the last, and one a bound in the metric's unit."""
+    seconds = Duration.from_s(3.4)
+    assert read(tmp_path, PAPER + BOUND).claims[0].counted == Counted("above 3.4 s", low=seconds)
+    between = read(tmp_path, PAPER + BOUND.replace("above 3.4 s", "3.4 s to 5.8 s")).claims[0].counted
+    assert between == Counted("3.4 s to 5.8 s", low=seconds, high=Duration.from_s(5.8))
+    best = SHARE.replace('["h2", "h3"]', '["h2", "h2", "h3"]').replace('"lower"', '"lowest"')
+    assert read(tmp_path, PAPER + best).claims[0].counted == Counted("lowest", "lowest")
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "told"),
+    [
+        (SHARE, 'counted = "lower"\n', "", '"counted" is missing; a count says which cells count'),
+        (CLAIM, "testable", 'counted = "lower"\ntestable', '"counted" is of a count alone; leave it out'),
+        (SHARE, "22 of 30", "32 of 30", 'write a number of cells, such as "22 of 30"'),
+        (SHARE, "22 of 30", "15 s", 'write a number of cells, such as "22 of 30"'),
+        (SHARE, "22 of 30", "15 of 30 to 10 of 30", "write a range from the least to the greatest"),
+        (SHARE, "22 of 30", 'most"\nmargin = "10 %', "a range has no margin"),
+        (SHARE, "22 of 30", '22 of 30"\nmargin = "0 %', 'write a share above zero, such as "4 of 30"'),
+        (SHARE, '"lower"', '"lowest"', "write how the second arm beside the first is: lower, higher"),
+        (SHARE, '["h2", "h3"]', '["h2", "h3", "h2"]', "write how the last arm among all is: lowest, highest"),
+        (BOUND, "above 3.4 s", "lower", 'of one arm write a bound, such as "below 3.4 s"'),
+        (BOUND, "above 3.4 s", "above 3.4 Mbit/s", "3.4 Mbit/s"),
+    ],
+)
+def test_a_wrong_count_is_told(tmp_path: pathlib.Path, text: str, old: str, new: str, told: str) -> None:
+    """One sentence says what may stand there."""
+    assert old in text
+    found = problems(tmp_path, PAPER + text.replace(old, new, 1))
+    assert any(told in problem for problem in found), found

@@ -135,3 +135,20 @@ def test_what_a_variant_has_by_another_name_or_not_at_all_is_no_change(tmp_path:
     variant["workloads"][0]["size_bytes"] = 1
     variant["paths"][0]["name"] = "other"
     assert changes(full, variant) == {"workloads": {variant["workloads"][0]["name"]: ["size_bytes"]}}
+
+
+def test_a_count_keeps_what_counts_and_the_share(tmp_path: pathlib.Path) -> None:
+    """Bounds in the unit of the metric, the share with its margin, and the cells of the paper."""
+    text = ONE_ARM.replace('"number"', '"count"').replace('"lower"', '"22 of 30"\nmargin = "10 %"')
+    claim = claim_of(tmp_path, text.replace("testable", 'counted = "3.4 s to 5.8 s"\ntestable'))
+    assert claim["counted"] == {"text": "3.4 s to 5.8 s", "direction": None, "low": 3400, "high": 5800, "unit": "ms"}
+    expected = claim["expected"]
+    assert isinstance(expected, dict)
+    assert (expected["low"], expected["high"]) == (pytest.approx(22 / 30 - 0.1), pytest.approx(22 / 30 + 0.1))
+    assert (expected["unit"], expected["cells"], expected["margin"], expected["range"]) == ("share", 30, "10 %", False)
+
+
+def test_several_arms_of_a_side_stay_together(tmp_path: pathlib.Path) -> None:
+    """An array within the array."""
+    claim = claim_of(tmp_path, CLAIM.replace('["h2", "h3"]', '["h2", ["h3", "h2"]]'))
+    assert claim["arms"] == ["h2", ["h3", "h2"]]

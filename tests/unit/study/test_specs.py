@@ -44,6 +44,21 @@ def test_a_metric_that_no_workload_has_is_an_error(tmp_path: Path, metric: str, 
         load_study(spec)
 
 
+@pytest.mark.parametrize(("counted", "is_right"), [("true", False), ('"every block"', True), ("5", True)])
+def test_system_calls_are_compared_where_they_are_counted_in_blocks(
+    tmp_path: Path, counted: str, is_right: bool
+) -> None:
+    """One count of each arm makes no pair."""
+    keys = f'metric = "client_system_calls"\ncount_system_calls = {counted}\n'
+    spec = written(tmp_path, SMALL.replace("[study]\n", f"[study]\n{keys}", 1))
+    if is_right:
+        assert load_study(spec).metric == "client_system_calls"
+        return
+    with pytest.raises(SpecError, match="client_system_calls is counted in no block") as raised:
+        load_study(spec)
+    assert "every block" in raised.value.hint
+
+
 def _begun(tmp_path: Path, text: str, blocks: int) -> StudyDir:
     """A study whose first trials ran when the control had so many blocks."""
     study_dir = StudyDir(tmp_path / "study")

@@ -60,7 +60,7 @@ def test_a_sentence_has_the_words_of_the_field(tmp_path: Path) -> None:
         '"""The set-up of a test."""\n'
         'SAID = "the set-up took 3 s"\n'
         'ID = "undecided"\n'
-        'TOLD = "see `set-up`, undecided here"\n'
+        'TOLD = "see `set-up`, undecided whether it matters"\n'
         'LATER = f"{SAID} is undecided"\n'
         'FIRST = "Undecided: of 3 blocks"\n'
     )

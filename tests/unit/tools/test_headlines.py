@@ -24,6 +24,7 @@ from headlines_results import (
     Headlines,
     Paper,
     Verdict,
+    arms_in_name,
     read_headlines,
     read_results,
 )
@@ -68,9 +69,9 @@ def _row(verdict: str, **more: Any) -> dict[str, Any]:
     ("verdicts", "expected"),
     [
         (["agrees", "agrees"], Verdict.REPRODUCED),
-        (["agrees", "undecided here"], Verdict.IN_PART),
+        (["agrees", "inconclusive"], Verdict.IN_PART),
         (["agrees", "differs"], Verdict.DIFFERS),
-        (["undecided here"], Verdict.UNDECIDED),
+        (["inconclusive"], Verdict.INCONCLUSIVE),
         ([], Verdict.NOT_RUN),
     ],
 )
@@ -116,11 +117,11 @@ def test_a_direction_is_not_of_means_and_what_was_detected_is_told() -> None:
     host = {"programs": {}, "cpus": 2, "cpu_model": "x", "kernel": "6", "quiclab": "0"}
     of = Headlines((Paper("Y", "Yu", "Title", "conditions"),), (Headline("Y1", "1", "text", (("cell", "c"),)),))
     rows = [
-        _row("undecided here", statistic="mean", why="Significantly lower, but the whole interval is less than 20 %."),
+        _row("inconclusive", statistic="mean", why="Significantly lower, but the whole interval is less than 20 %."),
         _row("agrees", statistic="mean", paper="12 %", why=""),
     ]
     text = page(of, {"cell": CellResults({"c": rows}, host=host)})
-    assert "| time to last byte: lower | 12.5 % less | 8 | undecided here: significantly lower, but the whole" in text
+    assert "| time to last byte: lower | 12.5 % less | 8 | inconclusive: significantly lower, but the whole" in text
     assert "| mean time to last byte: 12 % less | " in text
 
 
@@ -186,9 +187,9 @@ def test_a_claim_is_held_again_against_a_cell_without_the_cause() -> None:
     text = page(of, results)
     assert "which has a path with a longer queue: h2 → h3; 1MB, long: 90.0 % less, n = 8, agrees." in text
     assert "slow start" not in text
-    failed = _row("undecided here", ours=None, why="6 of 8 trials failed: a mean has no meaning then.")
+    failed = _row("inconclusive", ours=None, why="6 of 8 trials failed: a mean has no meaning then.")
     text = page(of, results | {"other": CellResults({"d": [failed]}, host=host)})
-    assert ": 6 of 8 trials failed: a mean has no meaning then, undecided here." in text
+    assert ": 6 of 8 trials failed: a mean has no meaning then, inconclusive." in text
     text = page(of, results | {"other": CellResults()})
     assert "the cause is unknown" in text
     link = "[other](../experiments/headlines/other/spec.toml)"
@@ -251,3 +252,36 @@ def test_only_what_the_page_needs_is_kept(tmp_path: pathlib.Path) -> None:
         ("several:pacing_or_program", "pacing or the sender's program", "several, not separable"),
     ]
     assert kept.accounts.rows() == [("1MB/plain", "h2", "transmitting", 800.0)]
+
+
+def test_a_count_and_a_spread_are_told_in_words() -> None:
+    """A count has our cells in each state, and a spread says which arm varies more."""
+    host = {"programs": {}, "cpus": 2, "cpu_model": "x", "kernel": "6", "quiclab": "0"}
+    of = Headlines((Paper("Y", "Yu", "Title", "conditions"),), (Headline("Y1", "1", "text", (("cell", "c"),)),))
+    cells = {"workload": None, "path": None, "unit": "cells", "low": 4.0, "high": 5.0, "ours": 4.0, "n": 6.0}
+    rows = [
+        _row("agrees", statistic="count of cells: lower", paper="22 of 30", why="4 cells lower, 2 higher.", **cells),
+        _row("agrees", statistic="coefficient of variation", paper="higher", ours=300.0, adjusted_p=0.008),
+    ]
+    expected = {"c": {"margin": "4 of 30"}}
+    text = page(of, {"cell": CellResults({"c": rows}, host=host, expected=expected)})
+    count, spread = (line.split(" | ", 2)[2] for line in text.splitlines() if line.startswith("| Y1 | c,"))
+    assert count == (
+        "h2 → h3; 6 cells | cells with time to last byte lower: 22 of 30 ± 4 of 30 "
+        "| 4 of 6: 4 cells lower, 2 higher | 6 | agrees |"
+    )
+    assert spread == "h2 → h3; 1MB, plain | time to last byte: varies more | 300.0 % more, p = .0080 | 8 | agrees |"
+
+
+@pytest.mark.parametrize(
+    ("name", "arms"),
+    [
+        ("h3", ["h3"]),
+        ("h3 / h2", ["h3", "h2"]),
+        ("mean of h3-curl and h3-quiche", ["h3-curl", "h3-quiche"]),
+        ("h2, mean of a, b and c", ["h2", "a", "b", "c"]),
+    ],
+)
+def test_the_name_of_a_side_has_its_arms(name: str, arms: list[str]) -> None:
+    """A change of any of them is seen."""
+    assert arms_in_name(name) == arms

@@ -88,6 +88,21 @@ def test_what_is_broken_is_named(folder: pathlib.Path, name: str, breaking: Brea
     assert told in "\n".join([caught.value.message, *caught.value.problems])
 
 
+def test_a_claim_that_was_written_since_needs_no_row(folder: pathlib.Path) -> None:
+    """Claims that were measured are kept with the results; of these none may be lost, whatever was added."""
+    claims = folder / CELL / "paper.toml"
+    shutil.copy(claims, folder / CELL / "results" / "paper.toml")
+    of_lte = claims.read_text().split("[[claim]]")[1]
+    new = of_lte.replace('id = "', 'id = "new-', 1)
+    claims.write_text(f"{claims.read_text()}\n[[claim]]{new}")
+    results = read_all(folder)[1][CELL]
+    added = next(name for name in results.lacking if name.startswith("new-"))
+    assert added not in results.claims
+    (folder / CELL / "results" / "paper.toml").unlink()
+    with pytest.raises(SpecError, match=r"claims\.csv has no row of new-"):
+        read_all(folder)
+
+
 def test_a_study_of_fewer_blocks_is_not_kept(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -23,6 +23,13 @@ def _row(**more: Any) -> dict[str, Any]:
     } | more  # fmt: skip
 
 
+def test_counts_and_spreads_have_no_ratio() -> None:
+    """A count of cells is no share of the paper's number, and a spread is no time."""
+    share = {"text": "22 of 30", "value": 22 / 30, "low": 22 / 30, "high": 22 / 30, "unit": "share", "margin": ""}
+    assert mark(HEADLINE, _row(unit="cells", ours=4.0), share, 0.05) is None
+    assert mark(HEADLINE, _row(statistic="coefficient of variation"), {"direction": "higher"}, 0.05) is None
+
+
 @pytest.mark.parametrize(
     ("row", "expected", "ours", "says"),
     [

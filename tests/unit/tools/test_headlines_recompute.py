@@ -21,7 +21,7 @@ from synthetic_study import Shape, write_study
 
 from quiclab.compare.analyse import analyse
 from quiclab.compare.papers.claims import judge
-from quiclab.compare.papers.claims_section import claims_data
+from quiclab.compare.papers.claims_data import claims_data
 from quiclab.compare.papers.paper import read_paper
 from quiclab.compare.rows import differences
 from quiclab.compare.study import read_study
@@ -47,6 +47,15 @@ CLAIMS = [
     {"expected": "-9 %", "margin": "2 %", "kind": "number", "metric": "goodput_bit_per_s"} | _MEAN,
     {"expected": "-1 s to 0 s", "kind": "difference"} | _MEAN,
     {"expected": "-200 ms", "margin": "60 ms", "kind": "difference"} | _MEAN,
+    {"expected": "1 s", "margin": "20 %", "kind": "number", "arms": [["h2", "h3"]]} | _MEAN,
+    {"expected": "11 %", "margin": "5 %", "kind": "number", "arms": ["h2", ["h2", "h3"]]} | _MEAN,
+    {"expected": "lower", "arms": ["h2", ["h2", "h3"]]},
+    *({"expected": each, "kind": "spread"} for each in ("lower", "higher")),
+    *({"expected": each, "kind": "count", "counted": "lower"} for each in ("most", "15 of 30", "at least 3 of 4")),
+    *({"expected": "50 %", "kind": "count", "counted": each} for each in ("same", "not lower", "not higher")),
+    {"expected": "22 of 30", "margin": "8 of 30", "kind": "count", "counted": "lowest", "arms": ["h2", "h2", "h3"]},
+    {"expected": "2 of 4", "kind": "count", "counted": "above 300 ms"} | _ONE | _MEAN,
+    {"expected": "at most 2 of 4", "kind": "count", "counted": "100 ms to 300 ms"} | _ONE,
 ]
 STUDY = replace(CLEAR, workloads=("one", "other"))
 SHAPES = {

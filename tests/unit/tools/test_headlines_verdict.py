@@ -45,7 +45,7 @@ def test_a_planted_fault_is_no_reproduction() -> None:
     planted = replace(HEADLINE, planted=True)
     assert verdict_of(planted, _results(cell=["agrees"])) is Verdict.PLANTED
     assert verdict_of(planted, _results(cell=["differs"])) is Verdict.DIFFERS
-    assert verdict_of(planted, _results(cell=["agrees", "undecided here"])) is Verdict.IN_PART
+    assert verdict_of(planted, _results(cell=["agrees", "inconclusive"])) is Verdict.IN_PART
 
 
 def test_what_the_claims_do_not_carry_lowers_the_verdict() -> None:
@@ -81,7 +81,7 @@ def test_servers_that_disagree_decide_nothing(
 
 @pytest.mark.parametrize(
     ("again", "expected"),
-    [(["agrees"], Verdict.CAUSE_TAKEN), (["agrees", "undecided here"], Verdict.DIFFERS), ([], Verdict.DIFFERS)],
+    [(["agrees"], Verdict.CAUSE_TAKEN), (["agrees", "inconclusive"], Verdict.DIFFERS), ([], Verdict.DIFFERS)],
 )
 def test_a_cause_is_taken_away_where_the_claim_then_agrees(again: list[str], expected: Verdict) -> None:
     """The claim agrees in all of its cells; a counterfactual that names no claim as its own takes nothing away."""

@@ -5,20 +5,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import polars as pl
 
 from quiclab.compare.analyse import arm_in_cell, metric_of, with_values
 from quiclab.compare.cell_comparison import arm_result
 from quiclab.compare.model import ArmResult, Metric, TrialResult
-from quiclab.compare.papers.paper import Claim, ratio_name
+from quiclab.compare.not_judged import TRY_AGAIN
+from quiclab.compare.papers.paper import INTERACTION, Claim, ratio_name
 from quiclab.compare.study import Kind, Study
+from quiclab.model import number_text
+from quiclab.model.paper_record import Side, side_name
 
 ABSENT = "This study has no"
 """Beginning of the reason where a cell is not in the study at all."""
 
 _AXES: dict[Kind, str] = {"arms": "arm", "workloads": "workload", "paths": "path"}
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """Something that keeps a claim from being tested in a cell."""
+
+    why: str
+    """Reason in a sentence."""
+    is_disturbed: bool = False
+    """True if the laboratory spoiled the trials, which more trials can mend."""
 
 
 class Cells:
@@ -49,36 +62,57 @@ class Cells:
         return self._arms[metric][workload, path, arm]
 
     def sides(self, claim: Claim, workload: str, path: str) -> list[ArmResult]:
-        """Sides that a claim holds against each other in one cell: its arms, or of an interaction ratios of two arms
-        within blocks. Raises KeyError like `arm`."""
-        arms = [self.arm(claim.metric, workload, path, arm) for arm in claim.arms]
-        if claim.sides == claim.arms:
-            return arms
-        metric, (first, second, third, fourth) = self.metric(claim.metric), arms
+        """Sides that a claim holds against each other in one cell: its arms or means over several within blocks, or of
+        an interaction ratios of two sides within blocks. Raises KeyError like `arm`."""
+        metric = self.metric(claim.metric)
+        sides = [self._side(side, workload, path, metric) for side in claim.arms]
+        if claim.kind != INTERACTION:
+            return sides
+        first, second, third, fourth = sides
         return [_ratio(first, second, metric), _ratio(third, fourth, metric)]
 
-    def obstacle(self, claim: Claim, workload: str, path: str) -> str:
-        """Reason why the claim cannot be tested in this cell, in a sentence; empty if it can."""
-        asked: dict[Kind, Collection[str]] = {"arms": claim.arms, "workloads": (workload,), "paths": (path,)}
+    def _side(self, side: Side, workload: str, path: str, metric: Metric) -> ArmResult:
+        if isinstance(side, str):
+            return self.arm(metric.name, workload, path, side)
+        return _mean_over([self.arm(metric.name, workload, path, arm) for arm in side], side_name(side), metric)
+
+    def obstacle(self, claim: Claim, workload: str, path: str) -> Obstacle | None:
+        """Obstacle that keeps the claim from being tested in this cell; None if it can be."""
+        asked: dict[Kind, Collection[str]] = {"arms": claim.arm_names, "workloads": (workload,), "paths": (path,)}
         for axis, names in asked.items():
             for name in names:
                 if name not in self._names[axis]:
-                    return f"{ABSENT} {_AXES[axis]} {name}."
+                    return Obstacle(f"{ABSENT} {_AXES[axis]} {name}.")
                 if keys := self._changed.get(axis, {}).get(name):
-                    return f"The {_AXES[axis]} {name} is not the full study's here: it differs in {', '.join(keys)}."
+                    told = f"The {_AXES[axis]} {name} is not the full study's here: it differs in {', '.join(keys)}."
+                    return Obstacle(told)
+        for arm in claim.arm_names:
+            if lost := self._lost(claim.metric, workload, path, arm):
+                why = f"Disturbed: none of {number_text.counted(lost, 'trial')} of {arm} counts. {TRY_AGAIN}"
+                return Obstacle(why, is_disturbed=True)
         if claim.metric not in self._measured:
-            return f"{claim.metric} was not measured."
-        return next(filter(None, (self._without_value(claim.metric, workload, path, arm) for arm in claim.arms)), "")
+            return Obstacle(f"{claim.metric} was not measured.")
+        return next(
+            filter(None, (self._without_value(claim.metric, workload, path, arm) for arm in claim.arm_names)), None
+        )
 
-    def _without_value(self, metric: str, workload: str, path: str, arm: str) -> str:
+    def _lost(self, metric: str, workload: str, path: str, arm: str) -> int:
+        """Number of an arm's trials in a cell if each of them was disturbed in every attempt, else 0."""
         try:
             found = self.arm(metric, workload, path, arm)
         except KeyError:
-            return f"No trial of {arm} has run in this cell."
+            return 0
+        return 0 if found.trials or found.damaged else len(found.lost_blocks)
+
+    def _without_value(self, metric: str, workload: str, path: str, arm: str) -> Obstacle | None:
+        try:
+            found = self.arm(metric, workload, path, arm)
+        except KeyError:
+            return Obstacle(f"No trial of {arm} has run in this cell.")
         if any(trial.value is not None for trial in found.trials):
-            return ""
+            return None
         failures = f": {found.failures} failed" if found.failures else ""
-        return f"No trial of {arm} has a value in this cell{failures}."
+        return Obstacle(f"No trial of {arm} has a value in this cell{failures}.")
 
     def _by_cell(self, metric: str) -> dict[tuple[str, str, str], ArmResult]:
         rows = with_values(self._study, self._main, metric)
@@ -100,6 +134,38 @@ def _ratio(first: ArmResult, second: ArmResult, metric: Metric) -> ArmResult:
     attempts, voids = first.attempts + second.attempts, first.voids + second.voids
     lost = {*first.lost_blocks, *second.lost_blocks}
     return arm_result(ratio_name(first.arm, second.arm), trials, attempts, voids, metric, lost_blocks=lost)
+
+
+def _mean_over(arms: Sequence[ArmResult], name: str, metric: Metric) -> ArmResult:
+    """A side whose values are the means over several arms in the same block, of the blocks in which all of them are."""
+    by_block = [{trial.block: trial for trial in arm.trials} for arm in arms]
+    trials = [
+        _mean_trial([of_arm[block] for of_arm in by_block])
+        for block in by_block[0]
+        if all(block in of_arm for of_arm in by_block)
+    ]
+    attempts, voids = sum(arm.attempts for arm in arms), sum(arm.voids for arm in arms)
+    lost = {block for arm in arms for block in arm.lost_blocks}
+    return arm_result(name, trials, attempts, voids, metric, sum(arm.damaged for arm in arms), lost_blocks=lost)
+
+
+def _mean_trial(trials: Sequence[TrialResult]) -> TrialResult:
+    """The mean of several trials; failed where one of them failed, and without a value where one has none."""
+    last = max(trials, key=lambda trial: trial.began_utc)
+    status = next((trial.status for trial in trials if trial.status == "failed"), None)
+    status = status or next((trial.status for trial in trials if trial.status != "verified"), "verified")
+    value = _mean_value([trial.value for trial in trials])
+    found = replace(last, status=status, value=value, least=None, most=None)
+    if value is None or not any(trial.is_disturbed for trial in trials):
+        return found
+    least, most = (_mean_value([trial.ends[end] for trial in trials]) for end in (0, 1))
+    return replace(found, least=least, most=most)
+
+
+def _mean_value(values: Sequence[float | None]) -> float | None:
+    """Mean of values; None where one is unknown."""
+    known = [value for value in values if value is not None]
+    return math.fsum(known) / len(known) if len(known) == len(values) else None
 
 
 def _divided(trial: TrialResult, by: TrialResult) -> TrialResult | None:

@@ -16,7 +16,7 @@ SAME_PCT = 5.0
 """Points of an advantage in per cent within which nobody tells the paper's number from ours."""
 CLEAR_PCT = 25.0
 """Per cent of the paper's number: a number that is farther from it than this clearly differs."""
-_IN_UNIT = {("ms", "us"): 1e3, ("ms", "s"): 1e-3}
+FACTORS = {("ms", "us"): 1e3, ("ms", "s"): 1e-3}
 """Factor from the unit of the paper's number to that of the metric, where the two differ."""
 
 RULES = (
@@ -31,11 +31,13 @@ RULES = (
     "excludes it, to half of its last printed digit. It agrees where our interval holds it and is narrow enough to "
     f"exclude all that is clearly another: more than {CLEAR_PCT:g} % of it away, of an advantage in per cent more than "
     f"{SAME_PCT:g} points at the least, and no advantage at all. So a number that is clearly another passes for the "
-    "paper's only where our interval misses it. The paper's own spread is not counted. Everything else is undecided "
-    "here, which is no agreement. "
+    "paper's only where our interval misses it. The paper's own spread is not counted. Everything else is "
+    "inconclusive, which is no agreement. What the laboratory disturbed by more than the answer bears is not judged. "
     "A claim that two metrics go together more strongly in one arm agrees where the strengths of Spearman's rank "
     "correlation, whatever their signs, differ significantly in that direction, and differs where they do in the "
-    "other. "
+    "other. So does a claim that one arm varies more, by coefficients of variation and Wilcoxon's signed-rank test "
+    "of how far logarithms are from the median of their arm. A claim about a count of cells agrees where each number "
+    "that ours may be, whatever the open cells are, is the paper's share of them, and differs where none is. "
     "A claim about several cells agrees where every cell that can be tested agrees, and differs where one does.",
     "p is corrected as in the map where the map has the comparison; all others of this table are one family of their "
     "own. The test is of pairs whatever the paper made of its runs. Of a direction, and of an advantage of medians, "
@@ -50,7 +52,9 @@ class Verdict(enum.StrEnum):
 
     AGREES = "agrees"
     DIFFERS = "differs"
-    UNDECIDED = "undecided here"
+    INCONCLUSIVE = "inconclusive"
+    NOT_JUDGED = "not judged"
+    """The laboratory disturbed its trials by more than the answer bears, or left too few of them."""
     NOT_TESTABLE = "not testable here"
 
 
@@ -71,16 +75,18 @@ def direction_verdict(expected: str, found: Comparison, metric: Metric, matters_
         return Verdict.NOT_TESTABLE, found.why
     if expected.startswith(_NOT):
         return _not(expected.removeprefix(_NOT), found, metric, matters_pct)
-    if found.conclusion in (Conclusion.UNDECIDED, Conclusion.NOT_JUDGED):
+    if found.conclusion is Conclusion.NOT_JUDGED:
+        return Verdict.NOT_JUDGED, found.why
+    if found.conclusion is Conclusion.UNDECIDED:
         why = f"No difference was found, but {matters_pct:g} % or more is not excluded."
-        return Verdict.UNDECIDED, found.why or why
+        return Verdict.INCONCLUSIVE, found.why or why
     if found.conclusion in _ALIKE:
         return _alike(expected, "No difference was found, and", matters_pct)
     direction = "lower" if (found.outcome is Outcome.OTHER_BETTER) == metric.lower_is_better else "higher"
     if found.conclusion is Conclusion.SMALL and direction != _OPPOSITE.get(expected):
         return _alike(expected, f"Significantly {direction}, but", matters_pct)
     if found.conclusion is Conclusion.PERHAPS_SMALL and direction != _OPPOSITE.get(expected):
-        return Verdict.UNDECIDED, f"Significantly {direction}, but unclear whether by {matters_pct:g} %."
+        return Verdict.INCONCLUSIVE, f"Significantly {direction}, but unclear whether by {matters_pct:g} %."
     if direction == expected:
         return Verdict.AGREES, ""
     return Verdict.DIFFERS, f"Significantly {direction}."
@@ -102,7 +108,8 @@ def _not(direction: str, found: Comparison, metric: Metric, matters_pct: float) 
     interval = found.interval_pct
     if interval is not None and (interval.low > -matters_pct if direction == "lower" else interval.high < matters_pct):
         return Verdict.AGREES, ""
-    return Verdict.UNDECIDED, found.why or f"That it is {direction} by {matters_pct:g} % or more is not excluded."
+    open_for = Verdict.NOT_JUDGED if found.conclusion is Conclusion.NOT_JUDGED else Verdict.INCONCLUSIVE
+    return open_for, found.why or f"That it is {direction} by {matters_pct:g} % or more is not excluded."
 
 
 _ALIKE = (Conclusion.ALIKE, Conclusion.MEDIAN_ALIKE)
@@ -114,41 +121,44 @@ def _alike(expected: str, found: str, matters_pct: float) -> tuple[Verdict, str]
     direction, nobody knows."""
     if expected == "same":
         return Verdict.AGREES, ""
-    return Verdict.UNDECIDED, f"{found} the whole interval is less than {matters_pct:g} %."
+    return Verdict.INCONCLUSIVE, f"{found} the whole interval is less than {matters_pct:g} %."
 
 
 def number_verdict(expected: Expected, ours: Number) -> tuple[Verdict, str]:
     """Return the verdict on a number in one cell: whether our interval meets what the paper prints."""
     if ours.obstacle:
         return Verdict.NOT_TESTABLE, ours.obstacle
-    factor = 1.0 if expected.unit == ours.unit else _IN_UNIT.get((expected.unit, ours.unit))
+    factor = 1.0 if expected.unit == ours.unit else FACTORS.get((expected.unit, ours.unit))
     if factor is None:
         return Verdict.NOT_TESTABLE, f"The paper's number is in {expected.unit}, ours in {ours.unit or 'no unit'}."
     interval, low, high = ours.interval, expected.low * factor, expected.high * factor
     if interval is None:
-        return Verdict.UNDECIDED, "Too few values for an interval, or too many failures."
+        return Verdict.INCONCLUSIVE, "Too few values for an interval, or too many failures."
     if interval.low > high or interval.high < low:
         what = "range" if expected.is_range else "number and its margin" if expected.margin else "number"
         return Verdict.DIFFERS, f"Our interval excludes the paper's {what}."
     if expected.margin or expected.is_range:
         within = low <= interval.low and interval.high <= high
         what = "range" if expected.is_range else "margin"
-        return (Verdict.AGREES, "") if within else (Verdict.UNDECIDED, f"Our interval reaches beyond the {what}.")
+        return (Verdict.AGREES, "") if within else (Verdict.INCONCLUSIVE, f"Our interval reaches beyond the {what}.")
     if not (math.isfinite(interval.low) and math.isfinite(interval.high)):
-        return Verdict.UNDECIDED, "Our values do not bound the interval."
+        return Verdict.INCONCLUSIVE, "Our values do not bound the interval."
     if ours.advantage and interval.low <= 0 <= interval.high:
-        return Verdict.UNDECIDED, "Our interval holds the paper's number, and zero too."
+        return Verdict.INCONCLUSIVE, "Our interval holds the paper's number, and zero too."
     clear = max(CLEAR_PCT / 100 * abs(low + high) / 2, SAME_PCT if ours.advantage else 0.0)
     if interval.low < low - clear or interval.high > high + clear:
-        return Verdict.UNDECIDED, "Our interval holds the paper's number, and clearly different ones too."
+        return Verdict.INCONCLUSIVE, "Our interval holds the paper's number, and clearly different ones too."
     return Verdict.AGREES, ""
 
 
 def claim_verdict(cells: Sequence[Verdict]) -> Verdict:
-    """Return the verdict on a whole claim: cells that cannot be tested are counted beside it, they do not decide."""
+    """Return the verdict on a whole claim: cells that cannot be tested are counted beside it, they do not decide; what
+    is left open by cells that were not judged alone is not judged."""
     tested = {verdict for verdict in cells if verdict is not Verdict.NOT_TESTABLE}
     if not tested:
         return Verdict.NOT_TESTABLE
     if Verdict.DIFFERS in tested:
         return Verdict.DIFFERS
-    return Verdict.AGREES if tested == {Verdict.AGREES} else Verdict.UNDECIDED
+    if Verdict.INCONCLUSIVE in tested:
+        return Verdict.INCONCLUSIVE
+    return Verdict.NOT_JUDGED if Verdict.NOT_JUDGED in tested else Verdict.AGREES

@@ -4,16 +4,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from quiclab.compare.model import StudyAnalysis
 from quiclab.compare.papers.claim_cells import ABSENT
+from quiclab.compare.papers.claim_counts import states_text
+from quiclab.compare.papers.claim_finding import CELLS, Finding, Judged
 from quiclab.compare.papers.claim_verdict import RULES, Verdict, counted
-from quiclab.compare.papers.claims import Finding, Judged, judge
-from quiclab.compare.papers.paper import CORRELATION, Claim, Paper, read_paper
+from quiclab.compare.papers.claims import judge
+from quiclab.compare.papers.claims_data import claims_data, counted_data
+from quiclab.compare.papers.paper import CORRELATION, SPREAD, Claim, Paper, read_paper
 from quiclab.compare.study import Study
 from quiclab.evidence.metrics import title_of
 from quiclab.model import number_text
@@ -32,6 +35,9 @@ class PaperSection:
     cells: TextTable
     """The claims cell by cell; without rows where every claim has one cell at most."""
     data: pl.DataFrame
+    """A row per claim and cell."""
+    counted: pl.DataFrame
+    """A row per cell that a claim counts; mostly without rows."""
 
 
 def paper_section(study: Study, analysis: StudyAnalysis) -> PaperSection | None:
@@ -45,7 +51,8 @@ def paper_section(study: Study, analysis: StudyAnalysis) -> PaperSection | None:
     summary = summary_line(judged) if judged else ""
     claims, cells = claims_table(judged, nominal), cells_table(judged, study, nominal)
     caution = _caution(paper, judged, analysis)
-    return PaperSection(paper.citation, caution, summary, rules, claims, cells, claims_data(judged))
+    data = claims_data(judged), counted_data(judged)
+    return PaperSection(paper.citation, caution, summary, rules, claims, cells, *data)
 
 
 @dataclass(frozen=True)
@@ -80,7 +87,7 @@ def _number_text(cell: Finding, claim: Claim, nominal: float) -> str:
     """Return our number in a cell as in a sentence: `−7.4 % (−9.4 … −5.8 %), 20 pairs`; nothing where there is none."""
     if not (number := _ours(cell, claim)):
         return ""
-    if cell.interval is not None:
+    if cell.interval is not None and _ends(cell, claim):
         level = number_text.level_text(cell.interval, nominal).strip(" ()")
         number += f" ({', '.join(filter(None, (_ends(cell, claim), level)))})"
     return ", ".join(filter(None, (number, _n(cell, claim))))
@@ -108,69 +115,13 @@ def claims_lines(study: Study, analysis: StudyAnalysis) -> list[str]:
 
 
 def summary_line(judged: Sequence[Judged]) -> str:
-    """Return the summary: `Of the paper's 12 claims 3 agree, 1 differs, 6 undecided here, 2 not testable here.`"""
+    """Return the summary: `Of the paper's 12 claims 3 agree, 1 differs, 6 inconclusive, 2 not testable here.`"""
     counts = Counter(each.verdict for each in judged)
-    parts = ", ".join(counted(verdict, counts[verdict]) for verdict in Verdict)
+    shown = [verdict for verdict in Verdict if counts[verdict] or verdict is not Verdict.NOT_JUDGED]
+    parts = ", ".join(counted(verdict, counts[verdict]) for verdict in shown)
     partly = sum(each.verdict is Verdict.AGREES and each.tested < len(each.cells) for each in judged)
     note = f" {partly} of those that agree could be tested in some of their cells only." if partly else ""
     return f"Of the paper's {number_text.counted(len(judged), 'claim')} {parts}.{note}"
-
-
-# The paper's claims beside ours as data: `report/data/claims.csv`.
-def claims_data(judged: Sequence[Judged]) -> pl.DataFrame:
-    """One row per claim and cell; a claim without cells has one row of its own."""
-    texts = ("claim", "section", "text", "claim_verdict", "metric", "statistic", "first_arm", "second_arm", "paper")
-    schema = {
-        **dict.fromkeys(texts, pl.String),
-        **dict.fromkeys(("workload", "path", "verdict", "why", "unit", "conclusion"), pl.String),
-        **dict.fromkeys(("ours", "low", "high", "confidence", "p", "adjusted_p"), pl.Float64),
-        "n": pl.Int64,
-        "known_before": pl.String,
-    }
-    rows = [_claim_row(each) | (_cell_row(cell) if cell else {}) for each in judged for cell in (each.cells or (None,))]
-    return pl.DataFrame(rows, schema=schema)
-
-
-def _claim_row(each: Judged) -> dict[str, object]:
-    claim = each.claim
-    arms = (*claim.sides, None, None)
-    return {
-        "claim": claim.id,
-        "section": claim.section,
-        "text": claim.text,
-        "claim_verdict": each.verdict.value,
-        "metric": claim.metric or None,
-        "statistic": _statistic(claim),
-        "first_arm": arms[0],
-        "second_arm": arms[1],
-        "paper": claim.expected.text if claim.expected else None,
-        "known_before": claim.why or None,
-    }
-
-
-def _statistic(claim: Claim) -> str | None:
-    if claim.second_metric:
-        return f"correlation with {claim.second_metric}"
-    return claim.statistic if claim.metric else None
-
-
-def _cell_row(cell: Finding) -> dict[str, object]:
-    interval = cell.interval
-    return {
-        "workload": cell.workload,
-        "path": cell.path,
-        "verdict": cell.verdict.value,
-        "why": cell.why or None,
-        "unit": cell.unit or None,
-        "conclusion": cell.conclusion.value if cell.conclusion else None,
-        "ours": cell.ours,
-        "low": interval.low if interval else None,
-        "high": interval.high if interval else None,
-        "confidence": interval.confidence if interval else None,
-        "p": cell.p,
-        "adjusted_p": cell.adjusted_p,
-        "n": cell.n,
-    }
 
 
 # The paper's claims beside ours as tables of the page.
@@ -194,8 +145,9 @@ def claims_table(judged: Sequence[Judged], nominal: float) -> TextTable:
         "Claim by claim",
         "Of a direction ours is the change of the second arm's metric beside the first's: above zero it is higher. "
         "Of a number it is what the paper gives; of two arms that is the second one's advantage, above zero where it "
-        "is better. Of a correlation it is by how much it is stronger in the second arm. Of a claim about several "
-        "cells it is the least and the greatest.",
+        "is better. Of a correlation it is by how much it is stronger in the second arm, of a spread by how much the "
+        "coefficient of variation is greater there, and of a count it is the cells that are shown to count, with the "
+        "least and the most that the number may be. Of a claim about several cells it is the least and the greatest.",
         ("the paper says", "verdict", "ours", "interval", "n", "tested as", "where", "cells", "remarks"),
         rows,
         "The paper's file holds no claim.",
@@ -205,23 +157,23 @@ def claims_table(judged: Sequence[Judged], nominal: float) -> TextTable:
 def cells_table(judged: Sequence[Judged], study: Study, nominal: float) -> TextTable:
     """A row per cell; without rows where every claim has one cell at most."""
     paths, workloads = study.titles("paths"), study.titles("workloads")
-    several = any(len(each.cells) > 1 for each in judged)
+    several = any(len(each.cells) > 1 or each.counted for each in judged)
     rows = (
         (
             each.claim.id,
             paths.get(cell.path, cell.path),
             workloads.get(cell.workload, cell.workload),
-            _printed(each.claim),
+            _counted_here(each.claim) or _printed(each.claim),
             _ours(cell, each.claim),
             _interval(cell, each.claim, nominal),
             _n(cell, each.claim),
             number_text.p_text(cell.p),
             number_text.p_text(cell.adjusted_p),
-            cell.verdict.value,
+            state,
             cell.why,
         )
         for each in judged
-        for cell in each.cells
+        for cell, state in _cells_with_states(each)
     )
     return TextTable(
         "Cell by cell",
@@ -232,20 +184,51 @@ def cells_table(judged: Sequence[Judged], study: Study, nominal: float) -> TextT
     )
 
 
+def _cells_with_states(each: Judged) -> Iterator[tuple[Finding, str]]:
+    """Cells of a claim with their verdicts; those that a count counts with their states."""
+    if each.counted:
+        yield from ((cell.finding, cell.state) for cell in each.counted)
+    else:
+        yield from ((cell, cell.verdict.value) for cell in each.cells)
+
+
+def _counted_here(claim: Claim) -> str:
+    """Condition of the cells of a count: `lower`; nothing of another claim."""
+    return claim.counted.text if claim.counted is not None else ""
+
+
 def _says(claim: Claim) -> str:
     """Say in a few words what the claim expects: `time to last byte: h3 lower than h2`."""
     if claim.expected is None or not claim.arms:
         return "–"
     title, expected = title_of(claim.metric), claim.expected
+    if claim.counted is not None:
+        return f"{title}, {_condition(claim)}: in {_printed(claim)} cells"
     if not expected.direction:
         between = "{1} − {0}" if claim.kind == "difference" else "advantage of {1} over {0}"
-        whose = claim.arms[0] if len(claim.arms) == 1 else between.format(*claim.arms)
+        whose = claim.sides[0] if len(claim.sides) == 1 else between.format(*claim.sides)
         return f"{claim.statistic} {title}, {whose}: {_printed(claim)}"
     first, second = claim.sides
     if claim.kind == CORRELATION:
         stronger = "more" if expected.direction == "higher" else "less"
         return f"correlation of {title} with {title_of(claim.second_metric)}: {stronger} in {second} than in {first}"
+    if claim.kind == SPREAD:
+        return f"{title}: varies {'more' if expected.direction == 'higher' else 'less'} with {second} than with {first}"
     return f"{title}: {second} " + (f"as {first}" if expected.direction == "same" else f"{expected.text} than {first}")
+
+
+def _condition(claim: Claim) -> str:
+    """Say how a cell is that counts: `h3 lower than h2`, `h3 lowest of h1, h2 and h3`, `mean with h2 above 3 s`."""
+    assert claim.counted is not None
+    text, last = claim.counted.text, claim.sides[-1]
+    if claim.counted.direction is None:
+        return f"{claim.statistic} with {last} {text}"
+    if text in _AMONG_ALL:
+        return f"{last} {text} of {number_text.listed(list(claim.sides))}"
+    return f"{last} as {claim.sides[0]}" if text == "same" else f"{last} {text} than {claim.sides[0]}"
+
+
+_AMONG_ALL = ("lowest", "highest")
 
 
 def _printed(claim: Claim) -> str:
@@ -269,6 +252,8 @@ def _only(texts: Sequence[str]) -> str:
 
 
 def _cells(each: Judged) -> str:
+    if each.counted:
+        return states_text(each.counted)
     if not each.cells:
         return ""
     counts = Counter(cell.verdict for cell in each.cells)
@@ -296,19 +281,26 @@ def _remarks(each: Judged) -> str:
 def _ours(cell: Finding, claim: Claim) -> str:
     if cell.ours is None:
         return ""
+    if cell.unit == CELLS:
+        return f"{cell.ours:g} of {cell.n}"
     if len(claim.sides) == 2 and cell.unit == "%":
         return number_text.percent(cell.ours)
     return number_text.quantity(cell.ours, cell.unit)
 
 
 def _interval(cell: Finding, claim: Claim, nominal: float) -> str:
-    return "" if cell.interval is None else f"{_ends(cell, claim)}{number_text.level_text(cell.interval, nominal)}"
+    if cell.interval is None or not (ends := _ends(cell, claim)):
+        return ""
+    return f"{ends}{number_text.level_text(cell.interval, nominal)}"
 
 
 def _ends(cell: Finding, claim: Claim) -> str:
     """Return both ends of a cell's interval; nothing where it has none."""
     if cell.interval is None:
         return ""
+    if cell.unit == CELLS:
+        low, high = cell.interval.low, cell.interval.high
+        return "" if low == high else f"{low:g} to {high:g}"  # the number is known
     if len(claim.sides) == 2 and cell.unit == "%":
         return number_text.interval_text(cell.interval, unit=" %")
     return number_text.ends_text(
@@ -317,5 +309,9 @@ def _ends(cell: Finding, claim: Claim) -> str:
 
 
 def _n(cell: Finding, claim: Claim) -> str:
-    of_pairs = len(claim.sides) == 2 and claim.kind != CORRELATION
+    if cell.unit == CELLS:
+        return ""  # the number has them
+    if len(claim.sides) == 1 and not isinstance(claim.arms[0], str):
+        return number_text.counted(cell.n, "block") if cell.n else ""
+    of_pairs = len(claim.sides) > 1 and claim.kind != CORRELATION
     return number_text.counted(cell.n, "pair" if of_pairs else "trial") if cell.n else ""

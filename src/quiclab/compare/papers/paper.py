@@ -8,13 +8,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quiclab.compare.study import read_json
-from quiclab.model.paper_record import ClaimRecord, ExpectedRecord, PaperRecord, Sentence
+from quiclab.model.paper_record import ClaimRecord, ExpectedRecord, PaperRecord, Sentence, arms_in, side_name
 from quiclab.store.record_form import view_of
 
 FORMAT = 1
 INTERACTION = "interaction"
 CORRELATION = "correlation"
-_ARMS = {"direction": (2,), "number": (1, 2), "difference": (2,), INTERACTION: (4,), CORRELATION: (2,)}
+SPREAD = "spread"
+COUNT = "count"
+_ARMS = {
+    "direction": (2,),
+    "number": (1, 2),
+    "difference": (2,),
+    INTERACTION: (4,),
+    CORRELATION: (2,),
+    SPREAD: (2,),
+    COUNT: tuple(range(1, 9)),
+}
 """Kind → how many arms such a claim has."""
 
 
@@ -36,6 +46,10 @@ class Expected:
     """Distance from the number that is still the paper's, as its file declares it; empty where it declares nothing."""
     is_range: bool = False
     """True if the paper gives all from `low` to `high`, and no number."""
+    cells: int = 0
+    """Cells of the paper, of a share of them; 0 where it gives a share alone."""
+    is_above: bool = False
+    """True if a share of cells is greater than `low`."""
 
 
 class Claim(Sentence, frozen=True, kw_only=True):
@@ -44,12 +58,26 @@ class Claim(Sentence, frozen=True, kw_only=True):
     expected: Expected | None
 
     @property
+    def arm_names(self) -> tuple[str, ...]:
+        """Names of all arms that the claim is about, each once."""
+        return arms_in(self.arms)
+
+    @property
     def sides(self) -> tuple[str, ...]:
-        """Sides that are held against each other: the arms, or of an interaction the ratio of the second to the first
-        and that of the fourth to the third."""
-        if self.kind != INTERACTION or not self.arms:
-            return self.arms
-        return (ratio_name(*self.arms[:2]), ratio_name(*self.arms[2:]))
+        """Names of the sides that are held against each other: the arms or means over several, or of an interaction the
+        ratio of the second to the first and that of the fourth to the third."""
+        names = tuple(map(side_name, self.arms))
+        if self.kind != INTERACTION or not names:
+            return names
+        return (ratio_name(*names[:2]), ratio_name(*names[2:]))
+
+    @property
+    def first_and_second(self) -> tuple[str | None, str | None]:
+        """The side that is the baseline and the one that is said to differ from it, of a count all others and the last
+        one; None for what the claim has not."""
+        if len(self.sides) <= 1:
+            return (self.sides[0] if self.sides else None), None
+        return ", ".join(self.sides[:-1]), self.sides[-1]
 
 
 def ratio_name(first: str, second: str) -> str:
@@ -93,6 +121,10 @@ def _claim(entry: ClaimRecord) -> Claim:
     counts = _ARMS[entry.kind] if entry.testable else (0, *_ARMS[entry.kind])
     if len(entry.arms) not in counts:
         raise ValueError(f"a claim of kind {entry.kind} has {len(entry.arms)} arms")
+    if entry.kind in (CORRELATION, SPREAD) and not all(isinstance(side, str) for side in entry.arms):
+        raise ValueError(f"a claim of kind {entry.kind} is about single arms")
+    if entry.testable and (entry.kind == COUNT) != (entry.counted is not None):
+        raise ValueError(f"a claim of kind {entry.kind} counts other cells than a count does")
     own = {name: getattr(entry, name) for name in Sentence.__struct_fields__}
     return Claim(**own, expected=None if entry.expected is None else _expected(entry.expected))
 
@@ -103,5 +135,6 @@ def _expected(entry: ExpectedRecord) -> Expected:
     if entry.low is None or entry.high is None or entry.unit is None:
         raise ValueError(f"{entry.text!r} is no direction, and has no bounds")
     return Expected(
-        entry.text, "", float(entry.low), float(entry.high), entry.unit, entry.margin or "", is_range=entry.range
-    )
+        entry.text, "", float(entry.low), float(entry.high), entry.unit, entry.margin or "", is_range=entry.range,
+        cells=entry.cells, is_above=entry.above,
+    )  # fmt: skip

@@ -23,6 +23,7 @@ from quiclab.compare.statistics.quantiles import Quantile, quantile
 from quiclab.compare.statistics.ratio import log_ratio, logarithms, per_cent, shift_in_per_cent
 from quiclab.compare.statistics.sequential_signed_rank import anytime_p, anytime_shift
 from quiclab.compare.statistics.signed_rank import SignedRank, signed_rank
+from quiclab.compare.statistics.spread import Spread, paired_spread
 from quiclab.compare.statistics.stratified_shift import stratified_shift
 from quiclab.compare.statistics.tail_ratio import least_for_tail, tail_difference
 from quiclab.compare.statistics.two_samples import shift_of_two, smallest_p_of_two
@@ -41,6 +42,7 @@ __all__ = [
     "Quantile",
     "Shift",
     "SignedRank",
+    "Spread",
     "Stronger",
     "adjusted_p_values",
     "anytime_p",
@@ -65,6 +67,7 @@ __all__ = [
     "mid_p_interval",
     "occasions_differ_p",
     "paired_differences",
+    "paired_spread",
     "pairs_by_resampling",
     "pairs_for_noise",
     "pairs_in_noise_of",

@@ -57,10 +57,17 @@ def _cpu_peak_pct(evidence: Evidence, role: Role) -> float:
     looks = looks.with_columns(cpu_ns=steps.cum_sum())
     later = looks.select("cpu_ns", at_ns="time_ns", time_ns=pl.col("time_ns") - _WINDOW_NS).sort("time_ns")
     windows = looks.join_asof(later, on="time_ns", strategy="forward").drop_nulls("at_ns")
+    if windows.is_empty() and role == "client" and looks.height > 1:
+        # It has ended since, and used nothing in the rest of that second.
+        return 100 * float(looks["cpu_ns"][-1] - looks["cpu_ns"][0]) / _WINDOW_NS
     if windows.is_empty():
         raise Unknown(f"the {role} was not looked at for a whole second after the client's first packet")
     used = (pl.col("cpu_ns_right") - pl.col("cpu_ns")) / (pl.col("at_ns") - pl.col("time_ns"))
     return 100 * float(windows.select(used.max()).item())
+
+
+def _system_calls(evidence: Evidence, role: Role) -> float:  # noqa: ARG001 - no trial's own tables have them
+    raise Unknown("system calls are counted in trials of their own (count_system_calls), and not of this trial")
 
 
 def _cpu_ms_per_mb(evidence: Evidence, role: Role) -> float:
@@ -111,8 +118,12 @@ def _metrics(role: Role) -> tuple[Metric, ...]:
             "greatest processor load of the {}",
             "%",
             f"The largest share of one processor that the {role} with its children used within a window of a second "
-            "after the client's first packet, by looks every 100 ms, without those in which a child ended. Unknown "
-            "where it was looked at for less.",
+            "after the client's first packet, by looks every 100 ms, without those in which a child ended. "
+            + (
+                "Where it ended sooner, the share of that second that it used until the last look."
+                if role == "client"
+                else "Unknown where it was looked at for less."
+            ),
             _cpu_peak_pct,
         ),
         metric(
@@ -129,6 +140,17 @@ def _metrics(role: Role) -> tuple[Metric, ...]:
             "",
             f"Page faults of the {role} {_DURING}, with and without reading from a disk.",
             lambda evidence, role: _sum(evidence, role, "minor_faults", "major_faults"),
+        ),
+        metric(
+            "system_calls",
+            "system calls of the {}",
+            "",
+            f"System calls of the {role} with all its threads and children over its whole life, failed ones included, "
+            "in a trial of the same block, arm and seed that ran once more under strace and was not timed "
+            '(`count_system_calls = "every block"`). '
+            + ("Of a browser that includes its start, its end and an earlier visit. " if role == "client" else "")
+            + "Unknown where that trial went wrong, or nothing was counted.",
+            _system_calls,
         ),
     )
 

@@ -210,6 +210,15 @@ def _failed(evidence: Evidence) -> float:
     return float(requests(evidence).filter(bad).height)
 
 
+def _from_cache(evidence: Evidence) -> float | Noted:
+    """Requests that no server saw."""
+    seen = requests(evidence)
+    cached = seen.filter(pl.col("from_cache").fill_null(value=False))
+    if cached.height and set(seen["url"]) - set(cached["url"]) == {document_url(evidence)}:
+        return Noted(float(cached.height), "the document alone came over the network")
+    return float(cached.height)
+
+
 def _critical_path(evidence: Evidence) -> list[Step]:
     seen = requests(evidence)
     if seen["initiator"].is_null().all() and seen.height > 1:
@@ -344,6 +353,15 @@ PAGE = (
         "none",
         "Those of them without an answer, or with a status from 400 on.",
         _failed,
+    ),
+    Metric(
+        "page_requests_from_cache",
+        "requests of the page that the HTTP cache answered",
+        "",
+        "none",
+        "Those of them that the browser answered from its HTTP cache, so that no server was asked; 0 unless a client "
+        "keeps its cache (`http_cache`). The note says if only the document came over the network.",
+        _from_cache,
     ),
     Metric(
         "page_bytes",

@@ -25,6 +25,7 @@ def shortfall(trial: TrialRecord) -> str | None:
         _tls(asked, proof),
         _session(asked, proof, request),
         _early_data(asked, proof, request),
+        _http_cache(trial),
         _address_token(asked, proof),
         _migration(asked, proof, request) if trial.protocol == "h3" else None,
     )
@@ -96,6 +97,17 @@ def _early_data(asked: Asked, proof: Proof, request: ClientRequest) -> str | Non
         return f"asked for 0-RTT that is {wanted}, but the server {got} it"
     if 0 in (proof.early_data_packets, proof.early_data_bytes):
         return "asked for 0-RTT, but no STREAM data was sent in 0-RTT packets"
+    return None
+
+
+def _http_cache(trial: TrialRecord) -> str | None:
+    """A browser that was to have a cache, and loaded all that it could have had in it once more."""
+    page, requests = trial.expected.page, {each.url: each for each in trial.requests}
+    if not trial.asked.http_cache or page is None:
+        return None
+    sent = [requests[each.url].transferred_bytes for each in page.resources[1:] if each.url in requests]
+    if sent and all(each is not None and each > 0 for each in sent):
+        return "asked for what an earlier visit left in the HTTP cache, but every resource came over the network"
     return None
 
 

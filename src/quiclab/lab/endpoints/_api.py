@@ -20,7 +20,7 @@ __all__ = ["Knobs", "Role"]  # so that an endpoint's file needs one import
 
 Ability = Literal[
     "keylog", "qlog", "resumption", "early_data", "migration", "ack_frequency", "content_type", "objects", "ranges",
-    "pages", "think_time", "upload", "video", "first_visit",
+    "pages", "think_time", "cacheable", "upload", "video", "first_visit",
 ]  # fmt: skip
 """Ability of an endpoint besides its knobs, for docs/reference/endpoints.md and the conformance page. `ack_frequency`:
 it does what its peer asks for by ACK_FREQUENCY frames (draft-ietf-quic-ack-frequency); `content_type`: it serves an
@@ -28,6 +28,7 @@ object with the type that the spec gives it; `objects`: it downloads several obj
 as it is told, and reports each; `ranges`: it serves parts of a file (RFC 9110 section 14); `pages`: a client loads a
 page with everything on it, and a server serves files under several names, each at an address of its own, with types by
 the files' endings; `think_time`: a server of pages waits before it answers, as long as it is told for each file;
+`cacheable`: a server of pages lets a browser keep resources in its HTTP cache (`http_cache`);
 `upload`: a client sends objects by PUT, or a server keeps them; `video`: a client plays one; `first_visit`: a client
 whose sessions no other process can keep makes the first visit itself, to pages only."""
 
@@ -93,6 +94,8 @@ class PageContext:
     """Time after which the client gives up, and writes down how far it got."""
     waits: Mapping[str, int] = field(default_factory=dict)
     """Servers: nanoseconds for which they think before they answer, by path below `/`."""
+    cacheable: bool = False
+    """Servers: True if a browser may keep the resources, all but the document."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, OwnValues, Unsupported
-from quiclab.lab.endpoints._pages import CONTENT_TYPES, HEADERS, HTTP3_FIELD, HTTP3_HERE, listening
+from quiclab.lab.endpoints._pages import (
+    CONTENT_TYPES,
+    HEADERS,
+    HTTP3_FIELD,
+    HTTP3_HERE,
+    MAY_KEEP,
+    MAY_NOT_KEEP,
+    listening,
+)
 from quiclab.lab.endpoints._stacks import find_program, why_absent
 from quiclab.lab.endpoints._tcp import OPENSSL_GROUPS, tcp_sender_facts
 from quiclab.lab.endpoints._versions import ByVersion, Known
@@ -107,6 +115,16 @@ def nginx_command(context: Context, location: str, upstream: str = "") -> Comman
     )
 
 
+def _caching(context: Context) -> str:
+    """Directives for Cache-Control. Where a browser is to have a cache, a proxy hands on what its origin says."""
+    if context.page is None or not context.page.cacheable:
+        return f"add_header Cache-Control {MAY_NOT_KEEP};"
+    if context.origin is not None:
+        return ""
+    asked_again = f"'/{context.page.document}' {MAY_NOT_KEEP};"
+    return f"map $uri $may_keep {{ default {MAY_KEEP}; {asked_again} }} add_header Cache-Control $may_keep;"
+
+
 def _configuration(context: Context, folder: Path, location: str, upstream: str) -> str:
     knobs = context.knobs
     # For all servers of the address: TLS begins with the settings of the default one.
@@ -161,7 +179,7 @@ http {{
   access_log off;
   sendfile on;
   keepalive_requests 1000000;
-  add_header Cache-Control no-store;
+  {_caching(context)}
   {" ".join(more)}
   types {{{types if context.page else ""} }}
   default_type {context.content_type};

@@ -42,6 +42,10 @@ HTTP/3, would otherwise assume a server that does not multiplex, and hold back a
 time, as with HTTP/1.1 (`SupportsRequestPriority` of its HttpServerProperties; seen in its NetLog)."""
 
 
+MAY_KEEP, MAY_NOT_KEEP = "max-age=86400", "no-store"
+"""Cache-Control (RFC 9111 section 5.2.2) of what a browser may keep, and of all else."""
+
+
 def listening(context: Context) -> tuple[Literal["tcp", "udp"], ...]:
     """Sockets that a server of all versions opens: one of each kind, for a page at every address of its hosts."""
     sockets: list[Literal["tcp", "udp"]] = ["tcp", "udp"]

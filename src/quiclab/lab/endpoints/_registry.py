@@ -136,6 +136,12 @@ def objections(arm: Arm, workloads: Collection[Workload] = ()) -> list[str]:
         if not set(program.knobs.asked()) - known and (why := endpoint.unsupported(program, protocol)) is not None:
             found.append(why)
     found += _unvisited(arm, client, workloads)
+    if arm.client.knobs.http_cache and "cacheable" not in server.abilities:
+        able = [each.name for each in ENDPOINTS if "cacheable" in each.abilities]
+        found.append(
+            f"the server {server.name} lets no browser keep what a page needs, as http_cache is about: unsupported; "
+            f"{', '.join(able)} can"
+        )
     return found + _unheard(arm) + _uncompressed(arm) + objections_to_change(arm, workloads, client)
 
 

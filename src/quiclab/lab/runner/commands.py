@@ -110,6 +110,7 @@ def _page(laboratory: Laboratory, page: ServedPage, arm: model.Arm, seat: Seat, 
     """The page as one program needs it. All hosts serve the same files: the front is all of them, and asks one server
     behind it."""
     context = page.context(arm.certificate, seat.ip_version, laboratory.study.limits.trial.s, seat.address)
+    context = replace(context, cacheable=bool(arm.client.knobs.http_cache))
     return replace(context, hosts=context.hosts[:1]) if behind else context
 
 

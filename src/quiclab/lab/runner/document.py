@@ -146,6 +146,7 @@ def _asked(arm: study.Arm, workload: study.Workload) -> dict[str, object]:
     return {
         "congestion_control": front.congestion_control,
         "session": client.session,
+        "http_cache": client.http_cache,
         "address_token": client.address_token,
         "expect_early_data": expected if client.session == "early_data" else None,
         "migration": MIGRATIONS.get(moves) if moves else client.migration,

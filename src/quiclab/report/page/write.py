@@ -151,6 +151,8 @@ def _write(study: Study, metric: str, metrics: list[str], notes: Sequence[str]) 
     path_data(study).write_csv(data / "path.csv")
     if parts.paper is not None:
         parts.paper.data.write_csv(data / "claims.csv")
+        if parts.paper.counted.height:
+            parts.paper.counted.write_csv(data / "counted_cells.csv")
     page = study.directory / f"{analysis.page}.html"
     draft = page.with_suffix(".partial")
     draft.write_text(_page(parts), encoding="utf-8", errors="xmlcharrefreplace")

@@ -37,7 +37,7 @@ def offsets(directory: Path) -> Path:
         ("higher", ["h2", "h3"], Verdict.AGREES),
         ("higher", ["h3", "h2"], Verdict.DIFFERS),
         ("lower", ["h3", "h2"], Verdict.AGREES),
-        ("higher", ["h2", "h2"], Verdict.UNDECIDED),
+        ("higher", ["h2", "h2"], Verdict.INCONCLUSIVE),
     ],
 )
 def test_a_correlation_is_stronger_in_one_arm(expected: str, arms: list[str], verdict: Verdict, tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_a_correlation_is_stronger_in_one_arm(expected: str, arms: list[str], ve
     assert (found.verdict, cell.n, cell.unit) == (verdict, 20, "")
     assert "−1.00 in h3" in cell.why or arms == ["h2", "h2"]
     assert cell.adjusted_p is not None
-    assert (cell.adjusted_p < 0.05) == (verdict is not Verdict.UNDECIDED)
+    assert (cell.adjusted_p < 0.05) == (verdict is not Verdict.INCONCLUSIVE)
 
 
 def test_a_correlation_with_a_failed_trial_or_without_values_is_undecided(tmp_path: Path) -> None:
@@ -57,10 +57,10 @@ def test_a_correlation_with_a_failed_trial_or_without_values_is_undecided(tmp_pa
     keys = {"kind": "correlation", "metric": "offset", "second_metric": "ttlb_ms", "workloads": ["1 MB"]}
     study = write_study(tmp_path / "failed", replace(CLEAR, failures=frozenset({("loss/1 MB", "h2", 3)})))
     (found,) = judged(offsets(study), direction("higher", **keys))
-    assert found.verdict is Verdict.UNDECIDED
+    assert found.verdict is Verdict.INCONCLUSIVE
     assert "1 of 20 trials of h2 failed: a correlation has no meaning then." in found.cells[0].why
     (few,) = judged(offsets(write_study(tmp_path / "few", replace(CLEAR, blocks=3))), direction("higher", **keys))
-    assert few.verdict is Verdict.UNDECIDED
+    assert few.verdict is Verdict.INCONCLUSIVE
     assert "h2 and h3: too few trials with both values" in few.cells[0].why
     (other,) = judged(study, direction("higher", **keys | {"second_metric": "stalls"}))
     assert other.verdict is Verdict.NOT_TESTABLE

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pytest
 
 from quiclab.compare.papers.claim_numbers import Number
-from quiclab.compare.papers.claim_verdict import Verdict, number_verdict
+from quiclab.compare.papers.claim_verdict import Verdict, claim_verdict, number_verdict
 from quiclab.compare.papers.paper import Expected
 from quiclab.compare.statistics import Interval, hodges_lehmann, per_cent
 
@@ -34,10 +34,10 @@ def ours(low: float, high: float, *, advantage: bool = True, unit: str = "%") ->
     [
         (40, 60, Verdict.AGREES, ""),
         (37, 63, Verdict.AGREES, ""),
-        (36, 60, Verdict.UNDECIDED, TOO_WIDE),
-        (45, 64, Verdict.UNDECIDED, TOO_WIDE),
-        (20, 55, Verdict.UNDECIDED, TOO_WIDE),
-        (-1, 60, Verdict.UNDECIDED, "Our interval holds the paper's number, and zero too."),
+        (36, 60, Verdict.INCONCLUSIVE, TOO_WIDE),
+        (45, 64, Verdict.INCONCLUSIVE, TOO_WIDE),
+        (20, 55, Verdict.INCONCLUSIVE, TOO_WIDE),
+        (-1, 60, Verdict.INCONCLUSIVE, "Our interval holds the paper's number, and zero too."),
         (51, 52, Verdict.DIFFERS, "Our interval excludes the paper's number."),
     ],
 )
@@ -50,9 +50,9 @@ def test_small_advantages_have_five_points() -> None:
     """Nobody tells 4 % from 6 %; but none at all is another number, and of one arm's share a quarter counts."""
     small = Expected("4 %", "", 3.5, 4.5, "%")
     assert number_verdict(small, ours(0.5, 9))[0] is Verdict.AGREES
-    assert number_verdict(small, ours(0.5, 10))[0] is Verdict.UNDECIDED
-    assert number_verdict(small, ours(-0.5, 9))[0] is Verdict.UNDECIDED
-    assert number_verdict(small, ours(0.5, 9, advantage=False))[0] is Verdict.UNDECIDED
+    assert number_verdict(small, ours(0.5, 10))[0] is Verdict.INCONCLUSIVE
+    assert number_verdict(small, ours(-0.5, 9))[0] is Verdict.INCONCLUSIVE
+    assert number_verdict(small, ours(0.5, 9, advantage=False))[0] is Verdict.INCONCLUSIVE
     assert number_verdict(small, ours(3, 5, advantage=False))[0] is Verdict.AGREES
 
 
@@ -61,10 +61,10 @@ def test_a_quarter_is_of_the_papers_number_in_our_unit() -> None:
     seconds = Expected("15 s", "", 14.5, 15.5, "s")
     assert number_verdict(seconds, ours(10_800, 19_200, advantage=False, unit="s"))[0] is Verdict.DIFFERS
     assert number_verdict(seconds, ours(10.8, 19.2, advantage=False, unit="s"))[0] is Verdict.AGREES
-    assert number_verdict(seconds, ours(10.6, 19.2, advantage=False, unit="s"))[0] is Verdict.UNDECIDED
+    assert number_verdict(seconds, ours(10.6, 19.2, advantage=False, unit="s"))[0] is Verdict.INCONCLUSIVE
     none = Expected("0", "", -0.5, 0.5, "")
     assert number_verdict(none, ours(0, 0, advantage=False, unit=""))[0] is Verdict.AGREES
-    assert number_verdict(none, ours(0, 1, advantage=False, unit=""))[0] is Verdict.UNDECIDED
+    assert number_verdict(none, ours(0, 1, advantage=False, unit=""))[0] is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_quarter_is_of_the_papers_number_in_our_unit() -> None:
     [
         (13.6, 16.4, Verdict.AGREES, ""),
         (15.9, 16.1, Verdict.AGREES, ""),
-        (13.4, 16.4, Verdict.UNDECIDED, "Our interval reaches beyond the margin."),
+        (13.4, 16.4, Verdict.INCONCLUSIVE, "Our interval reaches beyond the margin."),
         (16.6, 17, Verdict.DIFFERS, "Our interval excludes the paper's number and its margin."),
     ],
 )
@@ -103,3 +103,19 @@ def test_a_paper_that_is_right_agrees_where_the_noise_allows() -> None:
         first, second = 100 * rng.lognormal(0, 0.1, 20), 50 * rng.lognormal(0, 0.1, 20)
         verdicts.append(number_verdict(HALF, ours(*advantage(first, second)))[0])
     assert np.mean([verdict is Verdict.AGREES for verdict in verdicts]) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("cells", "verdict"),
+    [
+        ([Verdict.AGREES, Verdict.NOT_TESTABLE], Verdict.AGREES),
+        ([Verdict.AGREES, Verdict.NOT_JUDGED], Verdict.NOT_JUDGED),
+        ([Verdict.NOT_JUDGED, Verdict.INCONCLUSIVE], Verdict.INCONCLUSIVE),
+        ([Verdict.NOT_JUDGED, Verdict.DIFFERS], Verdict.DIFFERS),
+        ([Verdict.NOT_TESTABLE], Verdict.NOT_TESTABLE),
+        ([], Verdict.NOT_TESTABLE),
+    ],
+)
+def test_cells_that_were_not_judged_leave_a_claim_not_judged(cells: list[Verdict], verdict: Verdict) -> None:
+    """Unless another cell decides it, or leaves it open by its own trials."""
+    assert claim_verdict(cells) is verdict

@@ -47,7 +47,7 @@ def test_an_interaction_with_a_failed_trial_is_undecided(tmp_path: Path) -> None
     study = write_study(tmp_path, replace(CLEAR, failures=frozenset({("loss/1 MB", "h2", 3)})))
     claim = direction("lower", kind="interaction", arms=["h2", "h2", "h2", "h3"], workloads=["1 MB"])
     (found,) = judged(study, claim)
-    assert found.verdict is Verdict.UNDECIDED
+    assert found.verdict is Verdict.INCONCLUSIVE
     assert "1 of 20 trials of h2 failed" in found.cells[0].why
     assert "a ratio of arms has no meaning then" in found.cells[0].why
 
@@ -73,8 +73,8 @@ def values(directory: Path, metric: str, by_arm: dict[str, float], better: str =
         ("higher", "loss", Verdict.DIFFERS, "Significantly lower."),
         ("same", "loss", Verdict.DIFFERS, "Significantly lower."),
         ("same", "clean", Verdict.AGREES, ""),
-        ("lower", "clean", Verdict.UNDECIDED, NONE),
-        ("higher", "clean", Verdict.UNDECIDED, NONE),
+        ("lower", "clean", Verdict.INCONCLUSIVE, NONE),
+        ("higher", "clean", Verdict.INCONCLUSIVE, NONE),
         ("not lower", "loss", Verdict.DIFFERS, "Significantly lower."),
         ("not higher", "loss", Verdict.AGREES, ""),
         ("not lower", "clean", Verdict.AGREES, ""),
@@ -95,7 +95,7 @@ def test_a_direction(tmp_path: Path, expected: str, path: str, verdict: Verdict,
 def test_too_few_pairs_decide_nothing(tmp_path: Path) -> None:
     """Five pairs that all point one way: neither agreement nor difference, whatever is claimed."""
     found = judged(write_study(tmp_path, replace(CLEAR, blocks=5)), *map(direction, ("lower", "higher", "same")))
-    assert {each.verdict for each in found} == {Verdict.UNDECIDED}
+    assert {each.verdict for each in found} == {Verdict.INCONCLUSIVE}
     assert found[0].cells[0].why.startswith("Too few pairs: with 5,")
 
 
@@ -108,7 +108,7 @@ def test_no_significance_is_no_sameness_where_the_interval_is_wide(tmp_path: Pat
     metrics.with_columns(value=noisy).write_parquet(tmp_path / "metrics.parquet")
     (found,) = judged(tmp_path, direction("same"))
     assert (found.verdict, found.cells[0].why) == (
-        Verdict.UNDECIDED,
+        Verdict.INCONCLUSIVE,
         "No difference was found, but 2 % or more is not excluded.",
     )
 
@@ -117,7 +117,7 @@ def test_no_significance_is_no_sameness_where_the_interval_is_wide(tmp_path: Pat
     ("h3", "expected", "verdict", "why"),
     [
         (99.5, "same", Verdict.AGREES, ""),
-        (99.5, "lower", Verdict.UNDECIDED, "Significantly lower, but the whole interval is less than 2 %."),
+        (99.5, "lower", Verdict.INCONCLUSIVE, "Significantly lower, but the whole interval is less than 2 %."),
         (99.5, "higher", Verdict.DIFFERS, "Significantly lower."),
         (97, "same", Verdict.DIFFERS, "Significantly lower."),
         (97, "lower", Verdict.AGREES, ""),
@@ -139,7 +139,7 @@ def test_a_difference_that_perhaps_matters_decides_nothing(tmp_path: Path, expec
     write_study(tmp_path, replace(CLEAR, resolved={"matters_pct": 22.5}))
     (found,) = judged(tmp_path, direction(expected))
     assert (found.verdict, found.cells[0].why) == (
-        Verdict.UNDECIDED,
+        Verdict.INCONCLUSIVE,
         "Significantly lower, but unclear whether by 22.5 %.",
     )
 
@@ -149,7 +149,7 @@ def test_not_to_be_lower_is_decided_on_one_side(tmp_path: Path) -> None:
     write_study(tmp_path, replace(CLEAR, resolved={"matters_pct": 22.5}))
     found = judged(tmp_path, direction("not lower"), direction("not higher"))
     why = "That it is lower by 22.5 % or more is not excluded."
-    assert [(each.verdict, each.cells[0].why) for each in found] == [(Verdict.UNDECIDED, why), (Verdict.AGREES, "")]
+    assert [(each.verdict, each.cells[0].why) for each in found] == [(Verdict.INCONCLUSIVE, why), (Verdict.AGREES, "")]
     goodput = {"metric": "goodput_bit_per_s"}
     found = judged(tmp_path, direction("not lower", **goodput), direction("not higher", **goodput))
     assert [each.verdict for each in found] == [Verdict.AGREES, Verdict.DIFFERS]
@@ -234,7 +234,7 @@ def test_an_advantage_of_two_arms(tmp_path: Path, statistic: str) -> None:
     assert (right.verdict, wrong.verdict, faster.verdict) == (Verdict.AGREES, Verdict.DIFFERS, Verdict.AGREES)
     assert faster.cells[0].ours == pytest.approx(10, rel=0.02)
     assert (nothing.verdict, nothing.cells[0].why) == (
-        Verdict.UNDECIDED,
+        Verdict.INCONCLUSIVE,
         "Our interval holds the paper's number, and zero too.",
     )
 
@@ -244,7 +244,7 @@ def test_an_advantage_of_two_arms(tmp_path: Path, statistic: str) -> None:
     ("low", "high", "verdict", "why"),
     [
         (0, 10, Verdict.AGREES, ""),
-        (4.04, 10, Verdict.UNDECIDED, "Our interval reaches beyond the range."),
+        (4.04, 10, Verdict.INCONCLUSIVE, "Our interval reaches beyond the range."),
         (4.1, 10, Verdict.DIFFERS, "Our interval excludes the paper's range."),
         (-10, 0, Verdict.DIFFERS, "Our interval excludes the paper's range."),
     ],
@@ -282,7 +282,7 @@ def test_two_trials_have_no_interval(tmp_path: Path) -> None:
     """Their number is shown, and decides nothing."""
     (found,) = judged(write_study(tmp_path, replace(CLEAR, blocks=2)), number("9 s", 8500, 9500, "ms", **ONE, **MEAN))
     assert (found.verdict, found.cells[0].why) == (
-        Verdict.UNDECIDED,
+        Verdict.INCONCLUSIVE,
         "Too few values for an interval, or too many failures.",
     )
     assert found.cells[0].ours is not None
@@ -296,19 +296,19 @@ def test_failures_leave_a_mean_without_meaning(tmp_path: Path) -> None:
     mean, lower, share = judged(
         tmp_path, number("20 %", 16, 24, "%", **MEAN), direction("lower"), direction("higher", metric="share_pct")
     )
-    assert (mean.verdict, lower.verdict, share.verdict) == (Verdict.UNDECIDED, Verdict.AGREES, Verdict.UNDECIDED)
+    assert (mean.verdict, lower.verdict, share.verdict) == (Verdict.INCONCLUSIVE, Verdict.AGREES, Verdict.INCONCLUSIVE)
     assert mean.cells[0].why == "2 of 20 trials of h2 failed: a mean has no meaning then."
     assert share.cells[0].why == "2 of 20 trials of h2 failed: this metric has no worst value to give them."
 
 
-@pytest.mark.parametrize(("most_pct", "verdict"), [(5.0, Verdict.AGREES), (40.0, Verdict.UNDECIDED)])
+@pytest.mark.parametrize(("most_pct", "verdict"), [(5.0, Verdict.AGREES), (40.0, Verdict.NOT_JUDGED)])
 def test_a_disturbed_machine_decides_as_in_the_map(tmp_path: Path, most_pct: float, verdict: Verdict) -> None:
     """A difference of 22 % is there in spite of 5 % that the machine may have added to the slower arm, not of 40 %."""
     voids = frozenset(("loss/100 KB", "h2", block) for block in range(4))
     shape = replace(CLEAR, voids=voids, disturbed={"h2": most_pct, "h3": 0.0})
     (found,) = judged(write_study(tmp_path, shape), direction("lower"))
     assert found.verdict is verdict
-    assert found.cells[0].why.startswith("Disturbed:") == (verdict is Verdict.UNDECIDED)
+    assert found.cells[0].why.startswith("Disturbed:") == (verdict is Verdict.NOT_JUDGED)
 
 
 @pytest.mark.parametrize("statistic", ["mean", *by_night("median")])
@@ -377,7 +377,7 @@ def test_a_claim_that_the_paper_s_file_calls_untestable_stays_so(tmp_path: Path)
     [
         ("lower", ["loss"], Verdict.AGREES, 2),
         ("lower", ["loss", "moon"], Verdict.AGREES, 2),
-        ("lower", ["loss", "clean"], Verdict.UNDECIDED, 4),
+        ("lower", ["loss", "clean"], Verdict.INCONCLUSIVE, 4),
         ("same", ["loss", "clean"], Verdict.DIFFERS, 4),
         ("same", ["moon"], Verdict.NOT_TESTABLE, 0),
     ],

@@ -85,13 +85,13 @@ def test_the_summary_counts_claims(tmp_path: Path) -> None:
     """Each once, and what was tested in part is said."""
     section = section_of(tmp_path, *CLAIMS)
     assert section.summary == (
-        "Of the paper's 6 claims 2 agree, 3 differ, 0 undecided here, 1 not testable here. "
+        "Of the paper's 6 claims 2 agree, 3 differ, 0 inconclusive, 1 not testable here. "
         "1 of those that agree could be tested in some of their cells only."
     )
     study = read_study(tmp_path)
     assert claims_lines(study, analyse(study)) == [section.summary]
     one = section_of(tmp_path / "one", direction("lower"), caution="It is not the same.")
-    assert one.summary == "Of the paper's 1 claim 1 agrees, 0 differ, 0 undecided here, 0 not testable here."
+    assert one.summary == "Of the paper's 1 claim 1 agrees, 0 differ, 0 inconclusive, 0 not testable here."
     study = read_study(tmp_path / "one")
     assert claims_lines(study, analyse(study)) == [one.summary, "It is not the same."]
 
@@ -213,3 +213,64 @@ def test_what_a_paper_says_is_never_markup(tmp_path: Path) -> None:
     html = page_of(tmp_path)
     assert "<script>alert" not in html
     assert "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;{{ 7*7 }}" in html
+
+
+COUNT = direction("lower", id="count", kind="count", text="So are 22 of 30 pages.", paths=["clean", "loss"]) | {
+    "expected": {"text": "22 of 30", "low": 0.6, "high": 0.8, "unit": "share", "cells": 30, "margin": "3 of 30"},
+    "counted": {"text": "lower", "direction": "lower"},
+    "workloads": ["100 KB", "1 MB"],
+}  # fmt: skip
+
+
+def test_a_count_has_its_cells_one_by_one(tmp_path: Path) -> None:
+    """The table has one row with the number, and another table a row per cell with its state, as the data have."""
+    section = section_of(tmp_path, COUNT)
+    (row,) = section.claims.rows
+    assert row[1:5] == ("differs", "2 of 4", "", "")
+    assert row[5] == "time to last byte, h3 lower than h2: in 22 of 30 ± 3 of 30 cells"
+    assert row[7] == "2 cells equivalent, 2 lower"
+    assert row[8] == "2 cells equivalent, 2 lower. The paper has 30 cells: the share is held."
+    assert [(each[3], each[6], each[9]) for each in section.cells.rows] == [
+        ("lower", "20 pairs", state) for state in ("equivalent", "lower") * 2
+    ]
+    (told,) = section.data.select("first_arm", "second_arm", "workload", "statistic", "ours", "low", "high", "n").rows()
+    assert told == ("h2", "h3", None, "count of cells: lower", 2.0, 2.0, 2.0, 4)
+    assert section.counted.select("workload", "path", "counted", "state").row(1) == ("100 KB", "loss", "lower", "lower")
+    assert section_of(tmp_path / "other", direction("lower")).counted.height == 0
+    (found,) = claims_in_cells(read_study(tmp_path), analyse(read_study(tmp_path)))[1]
+    assert found.ours == "2 of 4"
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        (
+            {"arms": ["h2", "h2", "h3"], "counted": {"text": "lowest", "direction": "lowest"}},
+            "h3 lowest of h2, h2 and h3",
+        ),
+        ({"arms": ["h2"], "counted": {"text": "above 1 s", "low": 1000, "unit": "ms"}}, "median with h2 above 1 s"),
+        ({"counted": {"text": "same", "direction": "same"}}, "h3 as h2"),
+        ({"arms": ["h2", ["h3", "h2"]]}, "mean of h3 and h2 lower than h2"),
+    ],
+)
+def test_a_count_says_when_a_cell_counts(tmp_path: Path, keys: dict[str, Any], says: str) -> None:
+    """The last arm is the one that is spoken of."""
+    rows = section_of(tmp_path, COUNT | keys).claims.rows
+    assert rows[0][5] == f"time to last byte, {says}: in 22 of 30 ± 3 of 30 cells"
+
+
+def test_a_spread_says_which_arm_varies_more(tmp_path: Path) -> None:
+    """Both coefficients of variation stand in the reason, and the data name what was compared."""
+    section = section_of(tmp_path, direction("higher", kind="spread"))
+    assert section.claims.rows[0][5] == "time to last byte: varies more with h3 than with h2"
+    assert section.claims.rows[0][8].startswith("The coefficient of variation is ")
+    assert section.data["statistic"].to_list() == ["coefficient of variation"]
+
+
+@pytest.mark.parametrize("keys", [{"counted": None}, {"kind": "spread", "arms": ["h2", ["h3", "h2"]]}])
+def test_a_claim_that_no_spec_makes_is_none(tmp_path: Path, keys: dict[str, Any]) -> None:
+    """A count without what counts, a spread of a mean over arms."""
+    study = read_study(write_paper(write_study(tmp_path, FEW), COUNT | keys))
+    section = paper_section(study, analyse(study))
+    assert section is not None
+    assert section.caution == "paper.json does not hold a paper's claims."

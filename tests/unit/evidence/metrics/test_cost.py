@@ -90,8 +90,15 @@ def test_a_child_that_ends_takes_nothing_from_the_peak(tmp_path: Path) -> None:
     assert next(row for row in rows if row.name == "client_cpu_peak_pct").value == pytest.approx(40)
 
 
-def test_less_than_a_second_has_no_peak(tmp_path: Path) -> None:
-    """A window of half a second would tell a higher one."""
-    looks = _looks([(1000, 0.0), (1500, 500.0), (1900, 900.0)])
+def test_a_client_that_ended_within_a_second_used_no_more_in_it(tmp_path: Path) -> None:
+    """The use is a share of a whole second: a window of half a second would tell a higher one."""
+    looks = _looks([(1000, 100.0), (1500, 600.0), (1900, 900.0)])
+    rows = compute_trial(tmp_path, looks, record({"trial_id": "t", "protocol": "h3"}))
+    assert next(row for row in rows if row.name == "client_cpu_peak_pct").value == pytest.approx(80)
+
+
+def test_one_look_has_no_peak(tmp_path: Path) -> None:
+    """Nothing tells how much was used since."""
+    looks = _looks([(1000, 100.0)])
     rows = compute_trial(tmp_path, looks, record({"trial_id": "t", "protocol": "h3"}))
     assert next(row for row in rows if row.name == "client_cpu_peak_pct").value is None

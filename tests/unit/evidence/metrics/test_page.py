@@ -83,10 +83,12 @@ REQUESTS = [
 ]
 
 
-def _metrics(folder: Path, page: dict[str, Any] | None, main: str | None = None) -> dict[str, MetricRow]:
+def _metrics(
+    folder: Path, page: dict[str, Any] | None, main: str | None = None, requests: list[dict[str, Any]] = REQUESTS
+) -> dict[str, MetricRow]:
     tables = {
         name: pl.concat([TABLES[name].empty(), pl.DataFrame(rows)], how="diagonal_relaxed")
-        for name, rows in (("page_events", EVENTS), ("http_requests", REQUESTS))
+        for name, rows in (("page_events", EVENTS), ("http_requests", requests))
     }
     tables["http_requests"] = tables["http_requests"].with_columns(
         name_start_ns=pl.when(pl.col("url") == URL).then(pl.col("time_ns")),
@@ -95,6 +97,23 @@ def _metrics(folder: Path, page: dict[str, Any] | None, main: str | None = None)
     expected = {} if page is None else {"page": page | {"main_image": main, "resources": [{"url": URL}]}}
     trial = {"trial_id": "t", "expected": expected, "client": {"page": {"went_ns": round((ZERO_MS - 60) * 1e6)}}}
     return {row.name: row for row in compute_trial(folder, tables, record(trial))}
+
+
+@pytest.mark.parametrize(
+    ("urls", "value", "note"),
+    [
+        ((), 0, None),
+        (("c.png",), 1, None),
+        (("a.css", "b.png", "c.png"), 3, "the document alone came over the network"),
+    ],
+)
+def test_requests_that_the_cache_answered_are_told(
+    tmp_path: Path, urls: tuple[str, ...], value: int, note: str | None
+) -> None:
+    """A page that came from the cache but for its document says so."""
+    asked = [row | {"from_cache": row["url"].endswith(urls) if urls else None} for row in REQUESTS]
+    row = _metrics(tmp_path, {}, requests=asked)["page_requests_from_cache"]
+    assert (row.value, row.note) == (value, note)
 
 
 def test_moments_and_bytes(tmp_path: Path) -> None:

@@ -123,6 +123,28 @@ def test_what_the_packets_do_not_tell_the_client_may(
 
 
 @pytest.mark.parametrize(
+    ("sent_bytes", "is_met"), [((350_300, 350_300), False), ((0, 350_300), True), ((0, 0), True), ((None, None), True)]
+)
+def test_a_cache_that_answers_nothing_is_not_one(sent_bytes: tuple[int | None, ...], is_met: bool) -> None:
+    """The document is asked for again each time; a browser that does not tell proves nothing."""
+    names = ("index.html", "1.png", "2.png")
+    resources = [{"url": name, "bytes": 350_000} for name in names]
+    requests = [
+        {"url": name, "transferred_bytes": sent} for name, sent in zip(names, (10_300, *sent_bytes), strict=True)
+    ]
+    document = {
+        "protocol": "h3",
+        "asked": {"http_cache": True},
+        "proof": UNPROVEN | {"tls_version": "TLS 1.3", "tls_group": "x25519"},
+        "expected": {"page": {"resources": resources}},
+        "client": {"requests": requests},
+    }
+    found = shortfall(record(document))
+    assert (found is None) is is_met
+    assert found is None or "every resource came over the network" in found
+
+
+@pytest.mark.parametrize(
     ("new_connection_id", "challenges", "met"), [(True, 0, True), (False, 1, True), (False, 0, False)]
 )
 def test_an_active_migration_is_one_that_the_client_knows_of(

@@ -68,6 +68,33 @@ def test_nginx_adds_what_pages_need_once() -> None:
         assert text.count("Access-Control-Allow-Origin") == added
 
 
+_KEPT = replace(_PAGE, page=replace(_PAGE.page, cacheable=True)) if _PAGE.page else _PAGE
+
+
+def test_a_browser_may_keep_all_but_the_document_where_it_has_a_cache() -> None:
+    """Nothing may be kept where it has none, and nothing of objects."""
+    for server in (Caddy(), Nginx()):
+        texts = [next(iter(server.command(each).files.values())) for each in (_KEPT, _PAGE, CONTEXT)]
+        assert ["max-age" in text for text in texts] == [True, False, False]
+        assert all("no-store" in text for text in texts)
+    routes = json.loads(Caddy().command(_KEPT).files[WORK / "caddy.json"])["apps"]["http"]["servers"]["study"]["routes"]
+    said = [
+        (route.get("match"), handler["response"]["set"]["Cache-Control"])
+        for route in routes
+        for handler in route["handle"]
+        if "Cache-Control" in handler.get("response", {}).get("set", {})
+    ]
+    assert said == [(None, ["max-age=86400"]), ([{"path": ["/index.html"]}], ["no-store"])]
+
+
+def test_a_proxy_hands_on_what_its_origin_says_of_caches() -> None:
+    """A field of its own would stand beside that of the origin."""
+    (text,) = NginxProxy().command(replace(_KEPT, origin=_PROXIED.origin)).files.values()
+    assert "Cache-Control" not in text
+    (text,) = NginxProxy().command(_PROXIED).files.values()
+    assert "Cache-Control no-store" in text
+
+
 def test_caddy_waits_for_files_that_have_a_wait() -> None:
     """At every host, and for no other file."""
     servers = json.loads(Caddy().command(_PAGE).files[WORK / "caddy.json"])["apps"]["http"]["servers"]

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The visit before the measured one: it leaves the browser its sessions of TLS and QUIC, and nothing else.
+"""The visit before the measured one: it leaves the browser its sessions of TLS and QUIC, and nothing else but, where
+that is asked for, its HTTP cache.
 
 Chromium keeps tickets in memory only, so that the same browser has to make both visits. The first one is in a tab of
-its own, which is closed with its process; then every socket is closed and the HTTP cache is emptied.
+its own, which is closed with its process; then every socket is closed, and the HTTP cache is emptied unless it is to be
+kept.
 """
 
 from __future__ import annotations
@@ -24,9 +26,9 @@ _LOOK_S = 0.02
 _PATIENCE_S = 30.0
 
 
-def visit_once(cdp: Cdp, url: str, limit_s: float, *, keep_sessions: bool) -> None:
-    """Load a page and forget everything but the sessions, or these too: then the visit is made in an off-the-record
-    profile.
+def visit_once(cdp: Cdp, url: str, limit_s: float, *, keep_sessions: bool, keep_cache: bool = False) -> None:
+    """Load a page and forget everything but the sessions and, where asked for, the HTTP cache; or these too: then the
+    visit is made in an off-the-record profile.
 
     Either way the browser is as warm as it will be. Raises BrowserError.
     """
@@ -39,8 +41,9 @@ def visit_once(cdp: Cdp, url: str, limit_s: float, *, keep_sessions: bool) -> No
             raise BrowserError(f"the first visit, which fetches the ticket, failed: {answer['errorText']}")
         cdp.wait_for("Page.loadEventFired", max(0.0, deadline - time.monotonic()))
         time.sleep(_QUIET_S)
-        cdp.call("Network.enable", tab.session)
-        cdp.call("Network.clearBrowserCache", tab.session)
+        if not keep_cache:
+            cdp.call("Network.enable", tab.session)
+            cdp.call("Network.clearBrowserCache", tab.session)
     if context:
         cdp.call("Target.disposeBrowserContext", **context)
     with _Tab(cdp, _SOCKETS) as tab:

@@ -80,7 +80,13 @@ class PageLoad(ChromiumPage):
     def visit_first(self) -> None:
         """Make the visit that leaves sessions to resume, or only a warm browser."""
         keep = self._job["session"] != "fresh"
-        visit_once(self._cdp, self._job["url"], float(self._job["limit_s"]), keep_sessions=keep)
+        visit_once(
+            self._cdp,
+            self._job["url"],
+            float(self._job["limit_s"]),
+            keep_sessions=keep,
+            keep_cache=self._job["http_cache"],
+        )
 
     def load(self) -> Json:
         """Navigate; return what the browser reports once the page is whole. `error` says why it is not."""

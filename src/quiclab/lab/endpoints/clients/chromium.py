@@ -58,8 +58,8 @@ class Chromium:
     role: Role = "client"
     protocols: frozenset[Protocol] = frozenset({"h2", "h3"})
     knobs: Mapping[Protocol, frozenset[str]] = {
-        "h2": frozenset({"verify", "tls_version", "session"}),
-        "h3": frozenset({"verify", "max_payload", "session"}),
+        "h2": frozenset({"verify", "tls_version", "session", "http_cache"}),
+        "h3": frozenset({"verify", "max_payload", "session", "http_cache"}),
     }
     abilities: frozenset[Ability] = frozenset({"keylog", "pages", "video", "first_visit"})
 
@@ -80,6 +80,8 @@ class Chromium:
             return f"chromium sends at most {_MOST_PAYLOAD} bytes of UDP payload, not {asked}"
         if program.knobs.session == "early_data" and protocol == "h2":
             return "chromium sends no 0-RTT data over TCP"
+        if program.knobs.http_cache and program.knobs.session not in ("resumed", "early_data"):
+            return 'http_cache keeps what a first visit loaded: write session = "resumed" or "early_data" beside it'
         return None
 
     def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
@@ -127,6 +129,7 @@ class Chromium:
                 "limit_s": context.page.limit_s,
                 "resources": context.page.resources,
                 "session": context.knobs.session,
+                "http_cache": bool(context.knobs.http_cache),
             }
         return Command(
             argv=(sys.executable, "-I", str(program), str(job)),

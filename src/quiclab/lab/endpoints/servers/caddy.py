@@ -17,7 +17,7 @@ from quiclab.lab.endpoints._caddy import (
     caddy_own_values,
     probe_caddy,
 )
-from quiclab.lab.endpoints._pages import CONTENT_TYPES, HEADERS
+from quiclab.lab.endpoints._pages import CONTENT_TYPES, HEADERS, MAY_KEEP, MAY_NOT_KEEP
 from quiclab.model.study import Program, Protocol, Tcp
 
 
@@ -29,7 +29,7 @@ class Caddy:
     protocols: frozenset[Protocol] = frozenset({"h1", "h2", "h3"})
     knobs = KNOBS
     abilities: frozenset[Ability] = frozenset(
-        {"qlog", "resumption", "early_data", "content_type", "ranges", "pages", "think_time"}
+        {"qlog", "resumption", "early_data", "content_type", "ranges", "pages", "think_time", "cacheable"}
     )
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
@@ -59,13 +59,25 @@ class Caddy:
             *_thinking(context),
             {"handler": "file_server", "root": str(context.root)},
         ]
-        return caddy_of_hosts(context, handlers, _types(context))
+        return caddy_of_hosts(context, handlers, [*_types(context), *_caching(context)])
 
 
 def _headers(context: Context) -> dict[str, list[str]]:
     if context.page is None:
-        return {"Cache-Control": ["no-store"], "Content-Type": [context.content_type]}
-    return {"Cache-Control": ["no-store"], **{name: [value] for name, value in HEADERS.items()}}
+        return {"Cache-Control": [MAY_NOT_KEEP], "Content-Type": [context.content_type]}
+    declared = {name: [value] for name, value in HEADERS.items()}
+    return declared if context.page.cacheable else {"Cache-Control": [MAY_NOT_KEEP], **declared}
+
+
+def _caching(context: Context) -> list[dict[str, object]]:
+    """Routes that let a browser keep all but the document, where it is to have a cache; the later one prevails."""
+    if context.page is None or not context.page.cacheable:
+        return []
+    asked_again = {"match": [{"path": [f"/{context.page.document}"]}]}
+    return [
+        {**where, "handle": [{"handler": "headers", "response": {"set": {"Cache-Control": [said]}}}]}
+        for where, said in (({}, MAY_KEEP), (asked_again, MAY_NOT_KEEP))
+    ]
 
 
 def _types(context: Context) -> list[dict[str, object]]:

@@ -29,7 +29,7 @@ class Nginx:
     role: Role = "server"
     protocols: frozenset[Protocol] = frozenset({"h1", "h2", "h3"})
     knobs = KNOBS
-    abilities: frozenset[Ability] = ABILITIES | {"upload"}
+    abilities: frozenset[Ability] = ABILITIES | {"upload", "cacheable"}
     stream_buffer: frozenset[Protocol] = frozenset({"h3"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:

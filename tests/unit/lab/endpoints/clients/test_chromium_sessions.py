@@ -43,6 +43,21 @@ def test_what_it_cannot_resume_is_refused() -> None:
     assert "visits pages first, and 1MB is none" in objections(arm, [Workload("1MB", ByteCount(10**6))])[0]
 
 
+def test_a_cache_is_of_a_first_visit_and_of_servers_that_allow_it() -> None:
+    """A browser that keeps nothing of that visit has an empty cache, Firefox has none, and quic-go forbids it."""
+    page = Workload("page", ByteCount(10_000), kind="page", page=Page())
+    resuming = Program("chromium", knobs=Knobs(session="early_data", http_cache=True))
+    arm = Arm("x", "h3", resuming, Program("caddy"), Tcp("cubic"))
+    assert objections(arm, [page]) == []
+    fresh = Program("chromium", knobs=Knobs(session="fresh", http_cache=True))
+    assert "http_cache keeps what a first visit loaded: write session" in objections(replace(arm, client=fresh))[0]
+    assert "no browser keep what a page needs" in objections(replace(arm, server=Program("quic-go")))[0]
+    firefox = Program("firefox", knobs=Knobs(http_cache=True))
+    assert "firefox has no http_cache over h3: unsupported" in objections(replace(arm, client=firefox))[0]
+    command = Chromium().command(replace(CONTEXT, program=resuming, page=_PAGE))
+    assert json.loads(command.files[WORK / "client-job.json"])["http_cache"] is True
+
+
 def test_the_log_of_the_first_visit_is_a_log_of_its_own(tmp_path: Path) -> None:
     """Each event stands in one of the two, both are whole, and what ends the log stays in the measured one."""
     netlog, first = tmp_path / "client-netlog.json", tmp_path / "first-visit-netlog.json"
