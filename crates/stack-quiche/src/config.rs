@@ -11,6 +11,7 @@ use stack_common::failure::Failure;
 use stack_common::job::Group;
 
 use crate::job::{ClientJob, Knobs, ServerJob, Session};
+use crate::library;
 
 /// The library has no windows of its own (they are 0); these are those of quiche's own client and server.
 const CONNECTION_WINDOW: u64 = 10_000_000;
@@ -91,7 +92,7 @@ fn common(tls: SslContextBuilder, knobs: &Knobs, log_keys: bool) -> Result<Confi
         config.enable_hystart(on);
     }
     if let Some(rtt) = knobs.initial_rtt_ns {
-        config.set_initial_rtt(Duration::from_nanos(rtt));
+        library::set_initial_rtt(&mut config, Duration::from_nanos(rtt));
     }
     if let Some(bytes) = knobs.max_payload_bytes {
         config.set_max_send_udp_payload_size(bytes);

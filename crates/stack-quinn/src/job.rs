@@ -4,8 +4,9 @@
 use std::num::NonZeroUsize;
 
 use serde::Deserialize;
-use stack_common::job::{Job, Service, Transfer, Unknown};
+use stack_common::job::{Job, Migration, Service, Transfer, Unknown};
 
+use crate::ends::LACKS;
 use crate::knobs::Knobs;
 
 /// The library, in refusals.
@@ -75,6 +76,9 @@ impl Job for ClientJob {
         }
         if transfer.migration.is_some() != transfer.migrate_at_bytes.is_some() {
             return Err("migration and migrate_at_bytes belong together".into());
+        }
+        if transfer.migration == Some(Migration::Rebinding) && LACKS.contains(&"rebinding") {
+            return Err("this release of quinn changes its address by itself only".into());
         }
         self.knobs.check()
     }

@@ -51,9 +51,8 @@ def unsupported_by_quic_go(program: Program) -> str | None:
         return f"quic-go is New Reno only; congestion_control = {knobs.congestion_control!r} is not possible"
     if knobs.max_payload is not None and knobs.max_payload not in _PAYLOAD:
         return f"quic-go's max_payload is {_PAYLOAD.start} to {_PAYLOAD.stop - 1} bytes, not {knobs.max_payload}"
-    if knobs.migration == "active" and (missing := KNOWN.lacking(program, {"migration": _MOVES_SINCE})) is not None:
-        return f'{missing}, or write "rebinding"'
-    if (missing := KNOWN.lacking(program, _SINCE)) is not None:
+    moves = {"migration": _MOVES_SINCE} if knobs.migration == "active" else {}
+    if (missing := KNOWN.lacking(program, moves, 'migration = "active"') or KNOWN.lacking(program, _SINCE)) is not None:
         return missing
     return discovery_conflict(knobs) or _wrong_groups(knobs) or wrong_window("stream_window", knobs, 1)
 

@@ -218,10 +218,17 @@ def _go_release(name: str, file: str, tools: Tree, base: str = "") -> Build:
     return Build(name, f"programs/{_release_path(name)}", "go", tools, file=file, base=base)
 
 
+def _cargo_release(name: str, tools: Tree | None = None, needs: tuple[str, ...] = ()) -> Build:
+    library = name.partition("@")[0]
+    source, base = f"programs/{_release_path(name)}", f"crates/stack-{library}"
+    return Build(name, source, "cargo", tools, needs, file=f"quiclab-{library}", base=base)
+
+
 RELEASE_ITEMS: tuple[Build | Environment, ...] = (
     _go_release("caddy@2.5.2", "caddy", _GO_1_19),
     _go_release("quic-go@0.40.1", "quiclab-quic-go", _GO, "programs/quic-go"),
     _go_release("quic-go@0.48.2", "quiclab-quic-go", _GO, "programs/quic-go"),
+    _cargo_release("quinn@0.10.2"),
     Environment("aioquic@0.9.25", "aioquic"),
     Environment("curl-cffi@0.11.4", "curl_cffi"),
     Environment("curl-cffi@0.13.0", "curl_cffi"),

@@ -79,7 +79,9 @@ def test_a_release_takes_the_files_of_its_program_that_it_does_not_have_itself(t
     shared = release.parent / "shared" / "src"
     for folder in (release / "src", shared):
         folder.mkdir(parents=True)
-    (source / "src" / "main.rs").write_text('mod own;\nmod ours;\nfn main() { println!("{}{}", own::SAID, ours::SAID); }\n')
+    (source / "src" / "main.rs").write_text(
+        'mod own;\nmod ours;\nfn main() { println!("{}{}", own::SAID, ours::SAID); }\n'
+    )
     (source / "src" / "own.rs").write_text('pub const SAID: &str = "current";\n')
     (source / "src" / "ours.rs").write_text('pub const SAID: &str = "current";\n')
     (shared / "own.rs").write_text('pub const SAID: &str = "shared";\n')
