@@ -228,6 +228,7 @@ RELEASE_ITEMS: tuple[Build | Environment, ...] = (
     _go_release("caddy@2.5.2", "caddy", _GO_1_19),
     _go_release("quic-go@0.40.1", "quiclab-quic-go", _GO, "programs/quic-go"),
     _go_release("quic-go@0.48.2", "quiclab-quic-go", _GO, "programs/quic-go"),
+    _cargo_release("quiche@0.22.0", _BORINGSSL_TOOLS, ("g++", "git")),
     _cargo_release("quinn@0.10.2"),
     Environment("aioquic@0.9.25", "aioquic"),
     Environment("curl-cffi@0.11.4", "curl_cffi"),

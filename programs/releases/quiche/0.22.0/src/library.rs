@@ -20,7 +20,7 @@ pub fn set_initial_rtt(_: &mut quiche::Config, _: Duration) {}
 pub fn early_data_reason(quic: &mut quiche::Connection) -> u32 {
     let tls: &mut SslRef = quic.as_mut();
     // SAFETY: the pointer is that of a connection that is there.
-    unsafe { boring_sys::SSL_get_early_data_reason(tls.as_ptr()) as u32 }
+    unsafe { boring_sys::SSL_get_early_data_reason(tls.as_ptr()).0 as u32 }
 }
 
 /// True if the server asked for another group.

@@ -88,8 +88,13 @@ impl ServerEnd {
     pub fn listen(&self, job: &ServerJob) -> Result<Endpoint, Failure> {
         let socket = socket::bind(job.service.listen)?;
         let config = Some(self.config.clone());
-        Endpoint::new(EndpointConfig::default(), config, socket, Arc::new(TokioRuntime))
-            .map_err(Failure::start)
+        Endpoint::new(
+            EndpointConfig::default(),
+            config,
+            socket,
+            Arc::new(TokioRuntime),
+        )
+        .map_err(Failure::start)
     }
 
     /// The handshake, which quinn has begun.
