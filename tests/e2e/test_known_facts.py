@@ -194,7 +194,7 @@ def test_the_first_flight_of_nginx(
     told = _facts(*programs[arm])["initial_window"]
     sent = _of(trials, "ip_packets", arm).filter(pl.col("vantage") == "client", pl.col("direction") == "down")
     request_ns = sent["time_ns"][0] + 50_000_000  # the handshake's packets have come, and the answer to the request not
-    # A client in want of a processor asks some time after its handshake, whose end the server confirms in a short packet
+    # A client in want of a processor asks some time after its handshake, whose end the server confirms in a short one
     # at once, and probes the path MTU with long ones: the body's have the size of the first datagrams.
     body = sent.filter(pl.col("time_ns") > request_ns, pl.col("payload_bytes").is_between(1_100, 1_250))
     flight = body.filter(pl.col("time_ns") < body["time_ns"][0] + 90_000_000)["payload_bytes"].sum()

@@ -27,7 +27,7 @@ pub fn was_retried(tls: &SslRef) -> bool {
     tls.used_hello_retry_request()
 }
 
-/// When the next packet leaves, and how long before that it may be made.
+/// Instant at which the next packet leaves, and how long before that it may be made.
 pub fn next_release(quic: &quiche::Connection, now: Instant) -> (Instant, Duration) {
     let at = quic
         .get_next_release_time()
@@ -36,7 +36,7 @@ pub fn next_release(quic: &quiche::Connection, now: Instant) -> (Instant, Durati
     (at, quic.max_release_into_future())
 }
 
-/// When a packet leaves that was made to leave at `planned`.
+/// Instant at which a packet leaves that was made to leave at `planned`.
 pub fn release(_: &quiche::SendInfo, planned: Instant) -> Instant {
     planned
 }

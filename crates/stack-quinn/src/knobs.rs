@@ -136,7 +136,6 @@ impl Knobs {
     /// Refuses what a later release has.
     fn check_release(&self) -> Result<(), String> {
         let later = [
-            ("gso", self.gso.is_some()),
             ("ecn", self.ecn.is_some()),
             ("scheduler", self.scheduler.is_some()),
             ("max_window_bytes", self.max_window_bytes.is_some()),

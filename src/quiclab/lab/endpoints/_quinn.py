@@ -14,8 +14,8 @@ from quiclab.model.study import Knobs, Program
 from quiclab.model.units import Duration
 
 PROGRAM = "quiclab-quinn"
-KNOWN = Known("quinn", "0.11", "0.11")
-"""Read in its source, 0.11.12 with quinn-proto 0.11.19."""
+KNOWN = Known("quinn", "0.10", "0.11")
+"""Read in its source, 0.10.2 with quinn-proto 0.10.6 and 0.11.12 with quinn-proto 0.11.19."""
 BETA: Mapping[str, str] = {"reno": " with beta 0.5", "cubic": " with beta 0.7"}
 COMMON_KNOBS = frozenset(
     {"congestion_control", "initial_window", "max_window", "connection_window", "stream_window", "groups"}
@@ -27,7 +27,7 @@ FIRST_PAYLOAD = 1200
 LARGEST_PAYLOAD = 1452
 """UDP payload in bytes up to which quinn's path MTU discovery probes."""
 _SINCE: Mapping[str, str] = dict.fromkeys(
-    ("gso", "ecn", "scheduler", "max_window", "peer_ack_frequency", "peer_ack_delay"), "0.11"
+    ("ecn", "scheduler", "max_window", "peer_ack_frequency", "peer_ack_delay"), "0.11"
 )
 """First version with which a knob is possible: of the library, or of our program around it."""
 _NEW_GROUP = "x25519mlkem768"

@@ -48,7 +48,9 @@ class Known:
         version = numbers(program.version)
         for knob, first in since.items():
             if getattr(program.knobs, knob) is not None and version and version < numbers(first)[: len(version)]:
-                return f"{self.program} {program.version} has no {named or knob} here, only from {first} on: leave it out"
+                return (
+                    f"{self.program} {program.version} has no {named or knob} here, only from {first} on: leave it out"
+                )
         return None
 
     def own_values(self, program: Program, values: OwnValues) -> OwnValues:

@@ -64,7 +64,7 @@ def test_values_that_cannot_be_had_are_refused(knobs: Knobs, word: str) -> None:
 @pytest.mark.parametrize(
     ("knobs", "what"),
     [
-        (Knobs(gso=False), "gso"),
+        (Knobs(ecn=False), "ecn"),
         (Knobs(peer_ack_frequency=10), "peer_ack_frequency"),
         (Knobs(groups=("x25519mlkem768",)), "group x25519mlkem768"),
         (Knobs(migration="rebinding", migrate_at=ByteCount(1000)), 'migration = "rebinding"'),

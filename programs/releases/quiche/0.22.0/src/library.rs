@@ -34,12 +34,12 @@ pub fn next_release(_: &quiche::Connection, now: Instant) -> (Instant, Duration)
     (now, Duration::ZERO)
 }
 
-/// When a packet leaves, as the library says.
+/// Instant at which a packet leaves, as the library says.
 pub fn release(info: &quiche::SendInfo, _: Instant) -> Instant {
     info.at
 }
 
-/// Counters of which the library has only the first.
+/// Counters of the program; the library has only the first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     pub received: usize,

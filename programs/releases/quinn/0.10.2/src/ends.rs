@@ -19,7 +19,6 @@ pub use quinn::Connecting as Arrived;
 
 /// Settings of a job that this release cannot have, or that our program has for later ones alone.
 pub const LACKS: &[&str] = &[
-    "gso",
     "ecn",
     "scheduler",
     "max_window_bytes",

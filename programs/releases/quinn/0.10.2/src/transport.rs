@@ -64,6 +64,9 @@ fn sending(config: &mut TransportConfig, knobs: &Knobs) {
     if knobs.path_mtu_discovery == Some(false) {
         config.mtu_discovery_config(None);
     }
+    if let Some(enabled) = knobs.gso {
+        config.enable_segmentation_offload(enabled);
+    }
 }
 
 /// The largest number that QUIC can write is as good as any larger one.
