@@ -63,8 +63,9 @@ def _missing(program: Program) -> str | None:
     """Reason why an older release cannot do what is asked for."""
     if _NEW_GROUP in (program.knobs.groups or ()):
         return KNOWN.lacking(program, {"groups": "0.11"}, f"group {_NEW_GROUP}")
-    if program.knobs.migration == "rebinding":
-        return KNOWN.lacking(program, {"migration": "0.11"}, 'migration = "rebinding"')
+    # 0.10 keeps its connection ID at a new address.
+    if program.knobs.migration == "active":
+        return KNOWN.lacking(program, {"migration": "0.11"}, 'migration = "active"')
     return KNOWN.lacking(program, _SINCE)
 
 

@@ -67,7 +67,7 @@ def test_values_that_cannot_be_had_are_refused(knobs: Knobs, word: str) -> None:
         (Knobs(ecn=False), "ecn"),
         (Knobs(peer_ack_frequency=10), "peer_ack_frequency"),
         (Knobs(groups=("x25519mlkem768",)), "group x25519mlkem768"),
-        (Knobs(migration="rebinding", migrate_at=ByteCount(1000)), 'migration = "rebinding"'),
+        (Knobs(migration="active", migrate_at=ByteCount(1000)), 'migration = "active"'),
     ],
 )
 def test_a_knob_that_an_older_release_lacks_is_refused(knobs: Knobs, what: str) -> None:

@@ -24,7 +24,7 @@ pub const LACKS: &[&str] = &[
     "max_window_bytes",
     "peer_ack_frequency",
     "peer_ack_delay_ns",
-    "rebinding",
+    "active",
 ];
 
 /// A request whose header h3 has read already.
@@ -50,7 +50,7 @@ impl ClientEnd {
         Ok(Self { endpoint })
     }
 
-    /// Take another port.
+    /// Take another port. quinn keeps the connection ID, as behind a NAT that maps it anew.
     pub fn change_address(&self, _: Migration, peer: SocketAddr) -> Result<(), String> {
         let new = socket::bind_towards(peer.ip()).map_err(|error| error.to_string())?;
         self.endpoint.rebind(new).map_err(|error| error.to_string())
