@@ -168,7 +168,7 @@ def _not_quite(headlines: Sequence[Headline], results: Mapping[str, CellResults]
 def _measured(headline: Headline, results: Mapping[str, CellResults]) -> Iterator[str]:
     """One row for each claim and cell that was measured."""
     for cell, row in rows_of(headline, results):
-        paper = tested_as(row, results[cell].expected.get(row["claim"], {}).get("margin", ""))
+        paper = tested_as(row, results[cell].expected.get(row["claim"], {}).get("margin", ""), results[cell].matters)
         claim = f"{row['claim']}, {link(cell)}"
         n = "" if row["n"] is None else f"{row['n']:.0f}"
         yield f"| {headline.id} | {claim} | {claim_cell(row)} | {paper} | {ours(row)} | {n} | {judged(row)} |"

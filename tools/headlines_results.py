@@ -46,6 +46,8 @@ BETTER = {metric.name: metric.better for metric in METRICS}
 """Metric → which is better, `lower` or `higher`."""
 _EARLIER_WORDS = {"undecided here": "inconclusive"}
 """Verdict of runs before 0.2.0 → the same verdict now."""
+_NOT_JUDGED = "not judged"
+"""Conclusion on a pair of arms, and of the claim about it: of runs before 0.2.0 such a claim has another word."""
 Place = tuple[str | None, str | None]
 """Workload and path."""
 _BETWEEN_ARMS = re.compile(" / |, | and ")
@@ -111,7 +113,7 @@ def read_results(cell: str, folder: Path = CELLS) -> CellResults:
         cells = [(row["workload"] or "", row["path"] or "")] if row["workload"] else cells_of.get(row["claim"], [])
         claims.setdefault(row["claim"], []).append(
             row
-            | {"verdict": _EARLIER_WORDS.get(row["verdict"], row["verdict"])}
+            | {"verdict": _NOT_JUDGED if row["conclusion"] == _NOT_JUDGED else _word(row["verdict"])}
             | {"changed": "; ".join(dict.fromkeys(filter(None, (since.since(*cell, arms) for cell in cells))))}
             # What keeps a claim from being quite the paper's may have been put better since the run.
             | {"known_before": known.get(row["claim"], row["known_before"])}
@@ -130,6 +132,11 @@ def read_results(cell: str, folder: Path = CELLS) -> CellResults:
         lacking=frozenset(name for name, cells in asked.items() if cells - measured.get(name, set())),
         has_trials=(results / "trials.csv").exists(),
     )  # fmt: skip
+
+
+def _word(verdict: str) -> str:
+    """The verdict in today's word."""
+    return _EARLIER_WORDS.get(verdict, verdict)
 
 
 def places(kind: str, workloads: Iterable[str], paths: Iterable[str]) -> set[Place]:

@@ -33,8 +33,8 @@ def is_count(row: Mapping[str, Any]) -> bool:
     return (row["statistic"] or "").startswith(COUNT)
 
 
-def tested_as(row: Mapping[str, Any], margin: str) -> str:
-    """The paper's finding with what it is of: metric, statistic and margin."""
+def tested_as(row: Mapping[str, Any], margin: str, matters: float) -> str:
+    """The paper's finding with what it is of: metric, statistic and margin; of a direction the share that `matters`."""
     title, statistic = title_of(row["metric"]), row["statistic"] or ""
     within = f" ± {margin}" if margin else ""
     if is_count(row):
@@ -45,7 +45,8 @@ def tested_as(row: Mapping[str, Any], margin: str) -> str:
         stronger = "stronger" if row["paper"] == "higher" else "weaker"
         return f"{title}: correlation with {title_of(statistic.removeprefix(CORRELATION))} {stronger}"
     of_means = statistic == "mean" and row["paper"] not in _DIRECTIONS and not title.startswith("mean ")
-    return f"{'mean ' if of_means else ''}{title}: {claimed(row)}{within}"
+    by = f"{' within' if row['paper'] == 'same' else ' by'} {100 * matters:g} %" if row["paper"] in _DIRECTIONS else ""
+    return f"{'mean ' if of_means else ''}{title}: {claimed(row)}{by}{within}"
 
 
 def judged(row: Mapping[str, Any]) -> str:

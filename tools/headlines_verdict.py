@@ -35,7 +35,7 @@ def verdict_of(headline: Headline, results: Mapping[str, CellResults], *, before
     found = _claims_verdict(headline, results, before=before)
     if found is Verdict.NOT_RUN:
         return found
-    if servers_disagree(headline, results, before=before):
+    if servers_disagree(headline, results, before=before) and not _whatever_server(headline, results, before=before):
         return Verdict.STANDS_IN
     if found is Verdict.DIFFERS and _is_taken_away(headline, results, before=before):
         return Verdict.CAUSE_TAKEN
@@ -48,6 +48,13 @@ def servers_disagree(headline: Headline, results: Mapping[str, CellResults], *, 
     """True if the paper's result is contradicted by one of the servers that stand in, or agrees with one, and not with
     all of them; one that has not been run has no outcome."""
     return len({_outcome(verdicts(each, results, before=before)) for each in headline.stands_in}) > 1
+
+
+def _whatever_server(headline: Headline, results: Mapping[str, CellResults], *, before: bool) -> bool:
+    """True if a claim differs that no server which stands in has a part in."""
+    of_servers = {claim for each in headline.stands_in for claim in each.claims}
+    found = rows_of(headline, results, before=before)
+    return any(row["verdict"] == DIFFERS and (cell, row["claim"]) not in of_servers for cell, row in found)
 
 
 def _outcome(found: list[str]) -> str:

@@ -30,7 +30,8 @@ DATA = ROOT / "quiclab._core.data"
 """Folder, named as maturin looks for it, that becomes the wheel's data: pip puts each part where its kind belongs."""
 PROGRAMS = ("quiclab-link", "quiclab-tcp-info")
 SOURCES = {folder.relative_to(ROOT).as_posix(): None for item in (*ITEMS, *RELEASE_ITEMS)
-           if isinstance(item, Build | Environment) for folder in source_folders(ROOT / item.source)}  # fmt: skip
+           if isinstance(item, Build | Environment)
+           for folder in source_folders(ROOT / item.source, ROOT / item.base if item.base else None)}  # fmt: skip
 """Folders of what the programs are compiled from, each once."""
 FOLDERS = ("experiments", "docs", *SOURCES)
 FILES = ("README.md", "GLOSSARY.md", "SECURITY.md", "requirements.lock", "requirements-stacks.lock")

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/quic-go/quic-go"
-	"github.com/quic-go/quic-go/http3"
 )
 
 // earlyRequests sends in 0-RTT data what is asked for before the handshake is complete. Where the server leaves these,
@@ -19,16 +18,16 @@ import (
 // first stream by a reset under its number, which a new stream has as well.
 type earlyRequests struct {
 	visit   *h3Visit
-	quic    *quic.Conn
-	http    *http3.ClientConn
+	quic    quicConnection
+	http    *httpConnection
 	settle  sync.Once
-	settled *http3.ClientConn
+	settled *httpConnection
 	failure error
 }
 
 func (e *earlyRequests) RoundTrip(request *http.Request) (*http.Response, error) {
 	ctx := request.Context()
-	var stream *http3.RequestStream
+	var stream requestStream
 	select {
 	case <-e.quic.HandshakeComplete():
 	default:
@@ -47,7 +46,7 @@ func (e *earlyRequests) RoundTrip(request *http.Request) (*http.Response, error)
 	return connection.RoundTrip(request)
 }
 
-func (e *earlyRequests) send(ctx context.Context, request *http.Request) (*http3.RequestStream, error) {
+func (e *earlyRequests) send(ctx context.Context, request *http.Request) (requestStream, error) {
 	stream, err := e.http.OpenRequestStream(ctx)
 	if err != nil {
 		return nil, err
@@ -59,7 +58,7 @@ func (e *earlyRequests) send(ctx context.Context, request *http.Request) (*http3
 }
 
 // afterHandshake returns the connection as it is, or begun anew.
-func (e *earlyRequests) afterHandshake(ctx context.Context) (*http3.ClientConn, error) {
+func (e *earlyRequests) afterHandshake(ctx context.Context) (*httpConnection, error) {
 	select {
 	case <-e.quic.HandshakeComplete():
 	case <-e.quic.Context().Done():
@@ -68,7 +67,7 @@ func (e *earlyRequests) afterHandshake(ctx context.Context) (*http3.ClientConn, 
 	e.settle.Do(func() {
 		e.settled = e.http
 		if !e.quic.ConnectionState().Used0RTT {
-			e.visit.conn, e.failure = e.quic.NextConnection(ctx)
+			e.visit.conn, e.failure = nextConnection(ctx, e.quic)
 			if e.failure == nil {
 				e.settled = e.visit.http.NewClientConn(e.visit.conn)
 			}

@@ -20,10 +20,10 @@ type h3Visit struct {
 	tls       *tls.Config
 	quic      *quic.Config
 	offer     bool // the request goes in 0-RTT data
-	http      *http3.Transport
+	http      *httpTransport
 	socket    *net.UDPConn
 	transport *quic.Transport
-	conn      *quic.Conn
+	conn      quicConnection
 	migration migration
 }
 
@@ -34,7 +34,7 @@ func newH3Visit(job *clientJob, config *tls.Config, current *session, logs *qlog
 		tls:   config,
 		quic:  job.quicConfig(),
 		offer: job.Session == "early_data" && !job.Priming && current.earlyData,
-		http:  &http3.Transport{DisableCompression: true},
+		http:  &httpTransport{DisableCompression: true},
 	}
 	// As http3.Transport dials.
 	v.quic.MaxIncomingStreams = -1
@@ -72,11 +72,7 @@ func (v *h3Visit) dial(ctx context.Context) error {
 		return err
 	}
 	v.socket, v.transport = socket, &quic.Transport{Conn: socket}
-	dial := v.transport.Dial
-	if v.offer {
-		dial = v.transport.DialEarly
-	}
-	v.conn, err = dial(ctx, server, v.tls, v.quic)
+	v.conn, err = dialQUIC(ctx, v.transport, server, v.tls, v.quic, v.offer)
 	return err
 }
 

@@ -78,6 +78,8 @@ func readClientJob(file string) (*clientJob, error) {
 		return nil, badJob{"Go's TLS has no early data over TCP"}
 	case job.Protocol == "h2" && job.Migration != "":
 		return nil, badJob{"a TCP connection cannot migrate"}
+	case job.Migration == "active" && !canSwitchPath:
+		return nil, badJob{"this release of quic-go cannot move to another path"}
 	case len(job.OtherURLs) > 0 && (job.Concurrency < 1 || job.Priming):
 		return nil, badJob{"several objects need a concurrency, and a first visit fetches one"}
 	case len(job.OtherURLs) > 0 && job.Migration != "":
@@ -109,6 +111,9 @@ func readServerJob(file string) (*serverJob, error) {
 		if err := oneOf("scheduler", *job.Scheduler, "fifo", "round_robin"); err != nil {
 			return nil, err
 		}
+	}
+	if job.schedule() != nil && !canSchedule {
+		return nil, badJob{"this release of quic-go has no scheduler and no priorities: it does not tell connections apart"}
 	}
 	if job.MaxStreams != nil && (*job.MaxStreams < 1 || *job.MaxStreams > maxStreamLimit) {
 		return nil, badJob{fmt.Sprintf("max_streams is a number from 1 to %d", int64(maxStreamLimit))}

@@ -59,6 +59,8 @@ func (k *knobs) check(role string, protocols []string) error {
 		return badJob{"gso, ecn, max_payload and path_mtu_discovery are of UDP"}
 	case k.MaxPayload != nil && k.PathMTUDiscovery != nil && *k.PathMTUDiscovery:
 		return badJob{"max_payload fixes the size: path_mtu_discovery finds no other"}
+	case k.MaxPayload != nil && !canFixPayload:
+		return badJob{"this release of quic-go has no max_payload"}
 	case k.MaxPayload != nil && (*k.MaxPayload < minPayload || *k.MaxPayload > maxPayload):
 		return badJob{fmt.Sprintf("max_payload is %d to %d bytes", minPayload, maxPayload)}
 	case k.StreamWindow != nil && (*k.StreamWindow < 1 || *k.StreamWindow > math.MaxInt32):
@@ -103,7 +105,8 @@ func (k *knobs) tlsConfig() *tls.Config {
 
 // quicConfig fixes a window that is given: neither tuned nor grown.
 func (k *knobs) quicConfig() *quic.Config {
-	config := &quic.Config{Versions: []quic.Version{quic.Version1}}
+	config := &quic.Config{}
+	config.Versions = append(config.Versions, quic.Version1)
 	if k.StreamWindow != nil {
 		config.InitialStreamReceiveWindow = uint64(*k.StreamWindow)
 		config.MaxStreamReceiveWindow = uint64(*k.StreamWindow)
@@ -113,8 +116,7 @@ func (k *knobs) quicConfig() *quic.Config {
 		config.MaxConnectionReceiveWindow = uint64(*k.ConnectionWindow)
 	}
 	if k.MaxPayload != nil {
-		config.InitialPacketSize = uint16(*k.MaxPayload)
-		config.DisablePathMTUDiscovery = true
+		fixPayload(config, *k.MaxPayload)
 	}
 	if k.PathMTUDiscovery != nil && !*k.PathMTUDiscovery {
 		config.DisablePathMTUDiscovery = true

@@ -4,19 +4,12 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
-
-	"github.com/quic-go/quic-go"
-	"github.com/quic-go/quic-go/qlogwriter"
-
-	// Declares its event schema in every qlog of this program.
-	_ "github.com/quic-go/quic-go/qlog"
 )
 
 // qlogs writes a file per connection and knows when all of them are complete.
@@ -33,28 +26,18 @@ func newQlogs(folder string) *qlogs {
 	return &qlogs{folder: folder}
 }
 
-// trace is quic.Config's Tracer. A file that cannot be made costs the log, not the transfer.
-func (q *qlogs) trace(_ context.Context, isClient bool, id quic.ConnectionID) qlogwriter.Trace {
+// create makes the file of a connection.
+func (q *qlogs) create(id string, isClient bool) (io.WriteCloser, error) {
 	side := "server"
 	if isClient {
 		side = "client"
 	}
 	file, err := os.Create(filepath.Join(q.folder, fmt.Sprintf("%s_%s.sqlog", id, side)))
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return nil
+		return nil, err
 	}
 	q.open.Add(1)
-	trace := qlogwriter.NewConnectionFileSeq(&qlogFile{bufio.NewWriter(file), file, q.open.Done}, isClient, id)
-	go trace.Run()
-	return withReasons(trace, isClient)
-}
-
-// configure switches qlog on where there is a folder for it.
-func (q *qlogs) configure(config *quic.Config) {
-	if q.folder != "" {
-		config.Tracer = q.trace
-	}
+	return &qlogFile{bufio.NewWriter(file), file, q.open.Done}, nil
 }
 
 // wait returns when every file is complete, or at the latest after `limit`.

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"syscall"
 	"unsafe"
-
-	"github.com/quic-go/quic-go"
 )
 
 // A stream type without meaning (RFC 9114 section 6.2.3) and nothing else on the stream.
@@ -58,8 +56,8 @@ func (m *migration) note(r *request) {
 	}
 }
 
-// toNewPath validates a path from a second socket and moves to it (RFC 9000 section 9.2).
-func (m *migration) toNewPath(ctx context.Context, conn *quic.Conn) error {
+// toNewPath moves to a path from a second socket.
+func (m *migration) toNewPath(ctx context.Context, conn quicConnection) error {
 	select {
 	case <-conn.HandshakeComplete():
 	case <-ctx.Done():
@@ -72,14 +70,7 @@ func (m *migration) toNewPath(ctx context.Context, conn *quic.Conn) error {
 	m.mutex.Lock()
 	m.socket = socket
 	m.mutex.Unlock()
-	path, err := conn.AddPath(&quic.Transport{Conn: socket})
-	if err != nil {
-		return err
-	}
-	if err := path.Probe(ctx); err != nil {
-		return err
-	}
-	return path.Switch()
+	return switchPath(ctx, conn, socket)
 }
 
 func (m *migration) close() {
@@ -96,7 +87,7 @@ func (m *migration) close() {
 // rebind gives the socket another port, as a NAT does that has lost its table; the library is not told. To dissolve
 // a UDP socket's association frees a port that was not asked for by number, and the next packet takes a new one
 // (connect(2), ip(7)). What is under way to the old port is lost.
-func rebind(conn *quic.Conn, socket *net.UDPConn) error {
+func rebind(conn quicConnection, socket *net.UDPConn) error {
 	raw, err := socket.SyscallConn()
 	if err != nil {
 		return err

@@ -19,8 +19,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/quic-go/quic-go"
-	"github.com/quic-go/quic-go/http3"
 	"golang.org/x/sys/unix"
 )
 
@@ -127,14 +125,7 @@ func (job *serverJob) listenH3(
 		quicConfig.MaxIncomingStreams = *job.MaxStreams
 	}
 	logs.configure(quicConfig)
-	server := &http3.Server{
-		Handler:    handler,
-		TLSConfig:  config,
-		QUICConfig: quicConfig,
-		ConnContext: func(ctx context.Context, connection *quic.Conn) context.Context {
-			return forReasons(withGate(ctx, job.schedule()), connection)
-		},
-	}
+	server := job.newServer(handler, config, quicConfig)
 	return listener{func() error { return server.Serve(socket) }, server.Close}, nil
 }
 

@@ -8,6 +8,7 @@ use crate::config::{self, registered_group};
 use crate::ending::reason_of_end;
 use crate::held_acks::HeldAcks;
 use crate::job::{ClientJob, CongestionControl, Session};
+use crate::library;
 use crate::logs::Logs;
 use crate::migration::Paths;
 use crate::notice::Notice;
@@ -167,7 +168,10 @@ impl Download {
         request.http_version = "HTTP/3";
         request.resumed = Some(self.quic.is_resumed());
         request.early_data = Some(
-            match (self.offered_early_data, self.quic.early_data_reason()) {
+            match (
+                self.offered_early_data,
+                library::early_data_reason(&mut self.quic),
+            ) {
                 (false, _) => EarlyData::NotOffered,
                 (true, EARLY_DATA_ACCEPTED) => EarlyData::Accepted,
                 (true, _) => EarlyData::Rejected,
@@ -175,7 +179,7 @@ impl Download {
         );
         let tls: &mut boring::ssl::SslRef = self.quic.as_mut();
         request.tls_group = tls.curve_name().map(registered_group);
-        request.retried = Some(tls.used_hello_retry_request());
+        request.retried = Some(library::was_retried(tls));
     }
 
     fn transfer(&mut self) -> Result<(), Failure> {

@@ -11,6 +11,7 @@ use stack_common::failure::Failure;
 use stack_common::job::Group;
 
 use crate::job::{ClientJob, Knobs, ServerJob, Session};
+use crate::library;
 
 /// The library has no windows of its own (they are 0); these are those of quiche's own client and server.
 const CONNECTION_WINDOW: u64 = 10_000_000;
@@ -65,7 +66,12 @@ fn tls_context() -> Result<SslContextBuilder, Failure> {
     SslContextBuilder::new(SslMethod::tls()).map_err(|error| Failure::cannot("set up TLS", error))
 }
 
-fn common(tls: SslContextBuilder, knobs: &Knobs, log_keys: bool) -> Result<Config, Failure> {
+fn common(mut tls: SslContextBuilder, knobs: &Knobs, log_keys: bool) -> Result<Config, Failure> {
+    if let Some(groups) = &knobs.groups {
+        let names: Vec<&str> = groups.iter().map(|&group| curve(group)).collect();
+        tls.set_curves_list(&names.join(":"))
+            .map_err(|error| Failure::cannot("set the groups of TLS", error))?;
+    }
     let mut config =
         Config::with_boring_ssl_ctx_builder(quiche::PROTOCOL_VERSION, tls).map_err(set_up)?;
     config
@@ -73,10 +79,6 @@ fn common(tls: SslContextBuilder, knobs: &Knobs, log_keys: bool) -> Result<Confi
         .map_err(set_up)?;
     if log_keys {
         config.log_keys();
-    }
-    if let Some(groups) = &knobs.groups {
-        let names: Vec<&str> = groups.iter().map(|&group| curve(group)).collect();
-        config.set_curves_list(&names.join(":")).map_err(set_up)?;
     }
     if let Some(name) = knobs.congestion_control {
         config.set_cc_algorithm_name(name.name()).map_err(set_up)?;
@@ -91,7 +93,7 @@ fn common(tls: SslContextBuilder, knobs: &Knobs, log_keys: bool) -> Result<Confi
         config.enable_hystart(on);
     }
     if let Some(rtt) = knobs.initial_rtt_ns {
-        config.set_initial_rtt(Duration::from_nanos(rtt));
+        library::set_initial_rtt(&mut config, Duration::from_nanos(rtt));
     }
     if let Some(bytes) = knobs.max_payload_bytes {
         config.set_max_send_udp_payload_size(bytes);
@@ -170,14 +172,14 @@ mod tests {
     /// Every group that a job may name is one that this BoringSSL has, and comes back under the same name.
     #[test]
     fn groups_are_known_to_boringssl() {
-        let mut config = Config::new(quiche::PROTOCOL_VERSION).expect("a configuration");
+        let mut tls = tls_context().expect("a context");
         for (group, name) in [
             (Group::X25519, "x25519"),
             (Group::Secp256r1, "secp256r1"),
             (Group::Secp384r1, "secp384r1"),
             (Group::X25519MlKem768, "x25519mlkem768"),
         ] {
-            config.set_curves_list(curve(group)).expect("a known curve");
+            tls.set_curves_list(curve(group)).expect("a known curve");
             assert_eq!(registered_group(curve(group)), name);
         }
     }

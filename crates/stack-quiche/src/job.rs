@@ -7,6 +7,7 @@ use serde::Deserialize;
 use stack_common::job::{Group, Job, Scheduler, Service, Transfer, Unknown};
 
 use crate::held_acks::HeldAcks;
+use crate::library;
 use crate::notice::AddressChange;
 
 /// The library, in refusals.
@@ -154,7 +155,7 @@ impl Job for ServerJob {
 impl Knobs {
     fn check(&self) -> Result<(), String> {
         let bbr2 = self.congestion_control == Some(CongestionControl::Bbr2);
-        if self.pacing == Some(true) && !bbr2 {
+        if self.pacing == Some(true) && !bbr2 && !library::PACES_ALL {
             return Err("quiche paces bbr2 only".to_owned());
         }
         if self.hystart.is_some() && bbr2 {
@@ -162,6 +163,9 @@ impl Knobs {
         }
         if self.initial_window == Some(0) {
             return Err("initial_window must be at least 1 packet".to_owned());
+        }
+        if self.initial_rtt_ns.is_some() && !library::SETS_INITIAL_RTT {
+            return Err("this release of quiche has no initial_rtt".to_owned());
         }
         if self.initial_rtt_ns == Some(0) {
             return Err("initial_rtt must be longer than 0".to_owned());

@@ -9,6 +9,7 @@ mod config;
 mod ending;
 mod held_acks;
 mod job;
+mod library;
 mod logs;
 mod migration;
 mod notice;

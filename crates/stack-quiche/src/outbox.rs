@@ -10,6 +10,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use crate::library;
+
 /// Linux takes no more segments, nor more bytes than an IP packet has, in one call.
 const MAX_SEGMENTS: usize = 64;
 const MAX_BATCH: usize = 65_000;
@@ -64,11 +66,7 @@ impl Outbox {
         self.make_more_at = None;
         loop {
             let now = Instant::now();
-            let at = quic
-                .get_next_release_time()
-                .and_then(|release| release.time(now))
-                .unwrap_or(now);
-            let early = quic.max_release_into_future();
+            let (at, early) = library::next_release(quic, now);
             if at > now + early {
                 self.make_more_at = at.checked_sub(early);
                 return;
@@ -84,7 +82,7 @@ impl Outbox {
                 to: info.to,
                 segment: length,
                 bytes,
-                at,
+                at: library::release(&info, at),
             });
         }
     }

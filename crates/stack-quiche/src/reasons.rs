@@ -13,6 +13,7 @@ use std::sync::Arc;
 use qlog::events::{EventImportance, JsonEvent};
 use stack_common::blocked;
 
+use crate::library::{self, Counts};
 use crate::tap::Numbers;
 
 /// State of this program and its outbox after the library has made all packets that it would.
@@ -35,27 +36,6 @@ pub struct Own {
 struct Window {
     size: u64,
     is_full: bool,
-}
-
-/// Counters of the library.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Counts {
-    received: usize,
-    stream_credit: u64,
-    connection_credit: u64,
-    amplification: u64,
-}
-
-impl Counts {
-    fn of(quic: &quiche::Connection) -> Self {
-        let stats = quic.stats();
-        Self {
-            received: stats.recv,
-            stream_credit: stats.stream_data_blocked_sent_count,
-            connection_credit: stats.data_blocked_sent_count,
-            amplification: stats.amplification_limited_count,
-        }
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +67,7 @@ impl Reasons {
     /// Reasons of a connection with a qlog, from which `numbers` are read; without one it says nothing.
     pub fn new(numbers: Option<Arc<Numbers>>) -> Self {
         Self {
-            numbers,
+            numbers: numbers.filter(|_| library::COUNTS),
             ..Self::default()
         }
     }

@@ -4,16 +4,12 @@
 mod several;
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use http::Uri;
 use quinn::crypto::rustls::HandshakeData;
-use quinn::{
-    AsyncUdpSocket, ClientConfig, Connection, ConnectionId, Endpoint, EndpointConfig, TokioRuntime,
-    VarInt,
-};
+use quinn::{ClientConfig, Connection, VarInt};
 use sha2::{Digest, Sha256};
 use stack_common::clock::monotonic_ns;
 use stack_common::failure::Failure;
@@ -21,10 +17,10 @@ use stack_common::job::Migration;
 use stack_common::report::{self, EarlyData, Request};
 use stack_common::{http3, logs, program};
 
+use crate::ends::{client_config, ClientEnd};
 use crate::job::ClientJob;
 use crate::knobs::CongestionControl;
-use crate::rebinding::ReplaceableSocket;
-use crate::{qlog, socket, tls, transport, versions};
+use crate::{transport, versions};
 
 /// Longest time in which the connection sends its `CONNECTION_CLOSE`.
 const CLOSING: Duration = Duration::from_millis(200);
@@ -55,16 +51,13 @@ pub fn run(job: ClientJob) -> Result<(), Failure> {
 }
 
 struct Visit {
-    endpoint: Endpoint,
-    /// Only where the address changes behind quinn's back.
-    replaceable: Option<Arc<ReplaceableSocket>>,
+    end: ClientEnd,
     config: ClientConfig,
     peer: SocketAddr,
     host: String,
     uri: Uri,
     algorithm: CongestionControl,
     migration: Option<(Migration, u64)>,
-    ecn: Option<bool>,
 }
 
 /// Part of the answer that has arrived.
@@ -86,36 +79,16 @@ impl Visit {
             .url
             .parse()
             .map_err(|error| Failure::Usage(format!("{}: {error}", transfer.url)))?;
-        let mut first_bytes = [0; 20];
-        let random = tls::provider(None).secure_random;
-        random
-            .fill(&mut first_bytes)
-            .map_err(|_| tls::told("the system gives no random numbers"))?;
-        let original = ConnectionId::new(&first_bytes);
         logs::make_folder(transfer.qlog_dir.as_deref())?;
-        let log = match &transfer.qlog_dir {
-            Some(folder) => qlog::stream(folder, original, "client")?,
-            None => None,
-        };
-        let mut config = ClientConfig::new(Arc::new(tls::client(job)?));
-        config
-            .initial_dst_cid_provider(Arc::new(move || original))
-            .transport_config(Arc::new(transport::transport(
-                &job.knobs,
-                log,
-                transport::Faults::default(),
-            )));
-        let (endpoint, replaceable) = endpoint(job)?;
+        let config = client_config(job)?;
         Ok(Self {
-            endpoint,
-            replaceable,
+            end: ClientEnd::open(job)?,
             config,
             peer: transfer.server(),
             host: transfer.host.clone(),
             uri,
             algorithm: transport::congestion_control(&job.knobs),
             migration: transfer.migration.zip(transfer.migrate_at_bytes),
-            ecn: job.knobs.ecn,
         })
     }
 
@@ -174,6 +147,7 @@ impl Visit {
 
     async fn connect(&self) -> Result<Connection, String> {
         let connecting = self
+            .end
             .endpoint
             .connect_with(self.config.clone(), self.peer, &self.host)
             .map_err(text)?;
@@ -228,15 +202,7 @@ impl Visit {
             return Ok(());
         }
         answer.responses_before = Some(connection.stats().frame_tx.path_response);
-        let new = socket::bind_towards(self.peer.ip()).map_err(text)?;
-        let new = socket::for_quinn(new, self.ecn).map_err(text)?;
-        match (migration, &self.replaceable) {
-            (Migration::Rebinding, Some(replaceable)) => {
-                replaceable.replace(new);
-                Ok(())
-            }
-            _ => self.endpoint.rebind_abstract(new).map_err(text),
-        }
+        self.end.change_address(migration, self.peer)
     }
 
     fn migrated(&self, connection: &Connection, answer: &Answer) -> Option<bool> {
@@ -248,27 +214,6 @@ impl Visit {
                 .is_some_and(|before| responses > before),
         )
     }
-}
-
-type ClientEndpoint = (Endpoint, Option<Arc<ReplaceableSocket>>);
-
-fn endpoint(job: &ClientJob) -> Result<ClientEndpoint, Failure> {
-    let socket = socket::for_quinn(socket::bind_towards(job.transfer.address)?, job.knobs.ecn)
-        .map_err(Failure::start)?;
-    let replaceable = (job.transfer.migration == Some(Migration::Rebinding))
-        .then(|| Arc::new(ReplaceableSocket::new(socket.clone())));
-    let used: Arc<dyn AsyncUdpSocket> = match &replaceable {
-        Some(replaceable) => replaceable.clone(),
-        None => socket,
-    };
-    let endpoint = Endpoint::new_with_abstract_socket(
-        EndpointConfig::default(),
-        None,
-        used,
-        Arc::new(TokioRuntime),
-    )
-    .map_err(Failure::start)?;
-    Ok((endpoint, replaceable))
 }
 
 fn alpn(connection: &Connection) -> Option<String> {

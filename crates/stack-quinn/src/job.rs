@@ -4,8 +4,9 @@
 use std::num::NonZeroUsize;
 
 use serde::Deserialize;
-use stack_common::job::{Job, Service, Transfer, Unknown};
+use stack_common::job::{Job, Migration, Service, Transfer, Unknown};
 
+use crate::ends::LACKS;
 use crate::knobs::Knobs;
 
 /// The library, in refusals.
@@ -75,6 +76,9 @@ impl Job for ClientJob {
         }
         if transfer.migration.is_some() != transfer.migrate_at_bytes.is_some() {
             return Err("migration and migrate_at_bytes belong together".into());
+        }
+        if transfer.migration == Some(Migration::Active) && LACKS.contains(&"active") {
+            return Err("this release of quinn keeps its connection ID at a new address".into());
         }
         self.knobs.check()
     }

@@ -6,6 +6,8 @@ use std::num::NonZeroU32;
 use serde::Deserialize;
 use stack_common::job::{Group, Scheduler};
 
+use crate::ends::LACKS;
+
 /// The library's own where None.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
@@ -77,6 +79,7 @@ const LARGEST_PAYLOAD: u16 = 1452;
 impl Knobs {
     /// Refuses what quinn cannot do, and numbers on which its arithmetic would fail.
     pub fn check(&self) -> Result<(), String> {
+        self.check_release()?;
         if self.pacing == Some(false) {
             return refuse("quinn always paces");
         }
@@ -126,6 +129,25 @@ impl Knobs {
             )),
             _ => Ok(()),
         }
+    }
+}
+
+impl Knobs {
+    /// Refuses what a later release has.
+    fn check_release(&self) -> Result<(), String> {
+        let later = [
+            ("ecn", self.ecn.is_some()),
+            ("scheduler", self.scheduler.is_some()),
+            ("max_window_bytes", self.max_window_bytes.is_some()),
+            ("peer_ack_frequency", self.peer_ack_frequency.is_some()),
+            ("peer_ack_delay_ns", self.peer_ack_delay_ns.is_some()),
+        ];
+        let missing = later
+            .iter()
+            .find(|(name, asked)| *asked && LACKS.contains(name));
+        missing.map_or(Ok(()), |(name, _)| {
+            refuse(&format!("this release of quinn has no {name}"))
+        })
     }
 }
 

@@ -7,6 +7,7 @@
 mod client;
 mod coarse_timers;
 mod congestion;
+mod ends;
 mod false_sample;
 mod faulty_reductions;
 mod job;

@@ -7,19 +7,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use h3::error::StreamError;
-use h3::server::{RequestResolver, RequestStream};
+use h3::server::RequestStream;
 use http::{header, Method, Response};
-use quinn::{Connecting, Connection, ConnectionError};
-use quinn::{Endpoint, EndpointConfig, Incoming, ServerConfig, VarInt};
+use quinn::{Connecting, Connection, ConnectionError, VarInt};
 use stack_common::failure::Failure;
 use stack_common::files::Files;
 use stack_common::{http3, logs};
 use tokio::signal::unix::{signal, SignalKind};
 
+use crate::ends::{resolve, Arrived, Asked, ServerEnd, StreamError};
 use crate::job::{ServerJob, Trickle};
-use crate::transport::Faults;
-use crate::{coarse_timers, false_sample, qlog, socket, tls, transport};
 
 /// Longest time in which open connections send their `CONNECTION_CLOSE`.
 const CLOSING: Duration = Duration::from_millis(100);
@@ -28,7 +25,8 @@ const CLOSING: Duration = Duration::from_millis(100);
 const PIECE: usize = 128 << 10;
 
 type H3Connection = h3::server::Connection<h3_quinn::Connection, Bytes>;
-type H3Stream = RequestStream<h3_quinn::BidiStream<Bytes>, Bytes>;
+/// A request whose header was read.
+pub type H3Stream = RequestStream<h3_quinn::BidiStream<Bytes>, Bytes>;
 
 /// Binds, then serves.
 pub fn run(job: ServerJob) -> Result<(), Failure> {
@@ -43,8 +41,7 @@ pub fn run(job: ServerJob) -> Result<(), Failure> {
 struct Site {
     job: ServerJob,
     files: Files,
-    config: ServerConfig,
-    faults: Faults,
+    end: ServerEnd,
 }
 
 impl Site {
@@ -53,60 +50,19 @@ impl Site {
         logs::make_folder(service.qlog_dir.as_deref())?;
         let files = Files::below(&service.root, service.content_type.as_deref())
             .map_err(|error| Failure::unreadable(&service.root, error))?;
-        let mut config = ServerConfig::with_crypto(Arc::new(tls::server(&job)?));
-        let false_sample = job.false_rtt_sample_ns.map(|ns| {
-            let (client, server) = tls::with_itself(&job)?;
-            false_sample::estimate(Duration::from_nanos(ns), client, server)
-        });
-        let false_sample = false_sample.transpose()?;
-        let faults = Faults {
-            false_sample,
-            every_loss_reduces: job.every_loss_reduces,
-            reduces_twice: job.reduces_twice,
-        };
-        let transport = transport::transport(&job.knobs, None, faults);
-        config.transport_config(Arc::new(transport));
+        let end = ServerEnd::configure(&job)?;
         if let Some(content_type) = &service.content_type {
             header::HeaderValue::from_str(content_type).map_err(|_| {
                 Failure::Usage(format!("content_type {content_type:?} is no header value"))
             })?;
         }
-        Ok(Self {
-            job,
-            files,
-            config,
-            faults,
-        })
-    }
-
-    /// Configuration of one connection, with a qlog of its own where there are qlogs.
-    fn config_for(&self, incoming: &Incoming) -> Arc<ServerConfig> {
-        let mut config = self.config.clone();
-        if let Some(folder) = &self.job.service.qlog_dir {
-            // A connection without its log is better than none; the laboratory sees that the log is missing.
-            let log = qlog::stream(folder, incoming.orig_dst_cid(), "server").unwrap_or(None);
-            config.transport_config(Arc::new(transport::transport(
-                &self.job.knobs,
-                log,
-                self.faults,
-            )));
-        }
-        Arc::new(config)
+        Ok(Self { job, files, end })
     }
 }
 
 async fn serve(site: Arc<Site>) -> Result<(), Failure> {
     let mut terminated = signal(SignalKind::terminate()).map_err(Failure::start)?;
-    let socket = socket::bind(site.job.service.listen)?;
-    let config = Some(site.config.clone());
-    let step = site.job.timer_step_ns.map(Duration::from_nanos);
-    let endpoint = Endpoint::new_with_abstract_socket(
-        EndpointConfig::default(),
-        config,
-        socket::for_quinn(socket, site.job.knobs.ecn).map_err(Failure::start)?,
-        coarse_timers::runtime(step),
-    )
-    .map_err(Failure::start)?;
+    let endpoint = site.end.listen(&site.job)?;
     loop {
         tokio::select! {
             _ = terminated.recv() => break,
@@ -122,9 +78,8 @@ async fn serve(site: Arc<Site>) -> Result<(), Failure> {
 }
 
 /// Ends when the connection does; its failures are the client's to tell.
-async fn connection(site: Arc<Site>, incoming: Incoming) {
-    let config = site.config_for(&incoming);
-    let Ok(connecting) = incoming.accept_with(config) else {
+async fn connection(site: Arc<Site>, arrived: Arrived) {
+    let Some(connecting) = site.end.begin(&site.job, arrived) else {
         return;
     };
     let connected = if site.job.service.early_data {
@@ -152,8 +107,8 @@ async fn at_once(mut connecting: Connecting) -> Result<Connection, ConnectionErr
     }
 }
 
-async fn answer(site: Arc<Site>, request: RequestResolver<h3_quinn::Connection, Bytes>) {
-    let Ok((request, stream)) = request.resolve_request().await else {
+async fn answer(site: Arc<Site>, asked: Asked) {
+    let Some((request, stream)) = resolve(asked).await else {
         return;
     };
     let (method, path) = (request.method(), request.uri().path());

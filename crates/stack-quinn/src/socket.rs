@@ -3,14 +3,10 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
-use std::sync::Arc;
 
-use quinn::{AsyncUdpSocket, Runtime, TokioRuntime};
 use socket2::{Domain, Protocol, Socket, Type};
 use stack_common::failure::Failure;
 use stack_common::SOCKET_BUFFER_MIB;
-
-use crate::unmarked::UnmarkedSocket;
 
 /// A bound socket.
 pub fn bind(address: SocketAddr) -> Result<UdpSocket, Failure> {
@@ -37,14 +33,4 @@ pub fn bind_towards(peer: IpAddr) -> Result<UdpSocket, Failure> {
         IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
     bind(SocketAddr::new(any, 0))
-}
-
-/// Make a socket for quinn, inside the runtime. Marks are kept unless `ecn` is false.
-pub fn for_quinn(socket: UdpSocket, ecn: Option<bool>) -> io::Result<Arc<dyn AsyncUdpSocket>> {
-    let socket = TokioRuntime.wrap_udp_socket(socket)?;
-    Ok(if ecn == Some(false) {
-        Arc::new(UnmarkedSocket(socket))
-    } else {
-        socket
-    })
 }

@@ -3,13 +3,23 @@
 //! none arrives.
 
 use std::io::{self, IoSliceMut};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, UdpSocket};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use quinn::udp::{RecvMeta, Transmit};
-use quinn::{AsyncUdpSocket, UdpPoller};
+use quinn::{AsyncUdpSocket, Runtime, TokioRuntime, UdpPoller};
+
+/// Make a socket for quinn, inside the runtime. Marks are kept unless `ecn` is false.
+pub fn for_quinn(socket: UdpSocket, ecn: Option<bool>) -> io::Result<Arc<dyn AsyncUdpSocket>> {
+    let socket = TokioRuntime.wrap_udp_socket(socket)?;
+    Ok(if ecn == Some(false) {
+        Arc::new(UnmarkedSocket(socket))
+    } else {
+        socket
+    })
+}
 
 /// Passes everything else on.
 #[derive(Debug)]

@@ -220,6 +220,7 @@ def _read_claim(node: Node, metrics: Mapping[str, str] | None, study: Study | No
     if claim.arms and len(claim.arms) not in _PLACES[claim.kind]:
         number = " or ".join(_COUNTED[each] for each in _PLACES[claim.kind] if each in _COUNTED)
         node.child("arms").report(f'a claim of kind "{claim.kind}" is about {number}; name {number}')
+    _check_repeated(node, claim)
     if claim.kind in _OF_SINGLE_ARMS and not all(isinstance(side, str) for side in claim.arms):
         node.child("arms").report(
             f"a claim of kind {claim.kind} is about single arms; name one in the place of several"
@@ -284,6 +285,16 @@ def _margin(node: Node, expected: Expected) -> Quantity | float:
     raise WrongValueError(
         f'{show(text)}; write a share above zero, such as "10 %", or a quantity of the number\'s kind'
     )
+
+
+def _check_repeated(node: Node, claim: Claim) -> None:
+    """Report what is named twice. The two changes of an interaction may begin or end in the same arm."""
+    pairs = [claim.arms[:2], claim.arms[2:]] if claim.kind == "interaction" else [claim.arms]
+    named = {"workloads": [claim.workloads], "paths": [claim.paths], "arms": [arms_in(pair) for pair in pairs]}
+    for key, lists in named.items():
+        for names in lists:
+            for name in sorted({name for name in names if names.count(name) > 1}):
+                node.child(key).report(f'"{name}" is named twice; name each once')
 
 
 def _check_names(node: Node, key: str, names: tuple[str, ...], known: tuple[str, ...]) -> None:

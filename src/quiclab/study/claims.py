@@ -17,13 +17,14 @@ def read_claims(spec_file: Path, resolved: dict[str, object]) -> dict[str, objec
     Claims are written for `spec.toml`: of another file of that folder, a small variant, it is noted which arms,
     workloads and paths have a name of that spec but are not the same.
     """
+    from quiclab.evidence.metrics import METRICS
     from quiclab.spec.paper import read_paper
     from quiclab.spec.paper_json import changes, paper_json
 
     paper_file, full = spec_file.with_name("paper.toml"), spec_file.with_name("spec.toml")
     if not paper_file.exists():
         return None
-    paper = read_paper(paper_file)
+    paper = read_paper(paper_file, {metric.name: metric.unit for metric in METRICS})
     if full.resolve() == spec_file.resolve() or not full.exists():
         return paper_json(paper, {})
     try:

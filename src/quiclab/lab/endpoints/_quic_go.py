@@ -21,6 +21,11 @@ KNOWN = Known("quic-go", "0.37", "0.65")
 """Read in its source: the tags 0.37.1 to 0.60.0, and 0.65.0."""
 PAYLOAD: Mapping[str, Mapping[int, int]] = {"0.37": {4: 1252, 6: 1232}, "0.44": {4: 1280, 6: 1280}}
 """UDP payload of its first datagrams, by version and version of IP."""
+_SINCE: Mapping[str, str] = {"scheduler": "0.42", "priorities": "0.42", "max_payload": "0.44", "address_token": "0.52"}
+"""First version with what a knob needs: `http3.Server.ConnContext`, `quic.Config.InitialPacketSize`, and a form of
+`quic.ClientToken` that our program can keep."""
+_MOVES_SINCE = "0.51"
+"""First version with `quic.Conn.AddPath`."""
 _INSTALL = MORE_PROGRAMS
 _GROUPS = ("x25519mlkem768", "x25519", "secp256r1", "secp384r1")
 """Groups in Go's own order of preference, which cannot be changed."""
@@ -46,6 +51,9 @@ def unsupported_by_quic_go(program: Program) -> str | None:
         return f"quic-go is New Reno only; congestion_control = {knobs.congestion_control!r} is not possible"
     if knobs.max_payload is not None and knobs.max_payload not in _PAYLOAD:
         return f"quic-go's max_payload is {_PAYLOAD.start} to {_PAYLOAD.stop - 1} bytes, not {knobs.max_payload}"
+    moves = {"migration": _MOVES_SINCE} if knobs.migration == "active" else {}
+    if (missing := KNOWN.lacking(program, moves, 'migration = "active"') or KNOWN.lacking(program, _SINCE)) is not None:
+        return missing
     return discovery_conflict(knobs) or _wrong_groups(knobs) or wrong_window("stream_window", knobs, 1)
 
 

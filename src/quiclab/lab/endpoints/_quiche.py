@@ -14,8 +14,12 @@ from quiclab.model.study import Program
 from quiclab.model.units import Duration
 
 PROGRAM = "quiclab-quiche"
-KNOWN = Known("quiche", "0.30", "0.30")
-"""Read in its source."""
+KNOWN = Known("quiche", "0.22", "0.30")
+"""Read in the source of 0.22.0 and of 0.30.0."""
+_PACES_ALL: Mapping[str, bool] = {"0.22": True, "0.25": False}
+"""True of versions that pace reno and cubic, too."""
+_SINCE: Mapping[str, str] = {"initial_rtt": "0.24.5"}
+"""First version with what a knob needs: `Config::set_initial_rtt`."""
 DATAGRAM = 1200
 """UDP payload of a datagram without the knob `max_payload`."""
 BETA: Mapping[str, str] = {"reno": " with beta 0.5", "cubic": " with beta 0.7"}
@@ -37,11 +41,13 @@ def unsupported_by_quiche(program: Program) -> str | None:
     """Reason why a value is not possible."""
     knobs = program.knobs
     chosen = knobs.congestion_control
+    if (missing := KNOWN.lacking(program, _SINCE)) is not None:
+        return missing
     if chosen == "bbr":
         return "quiche's bbr is another name for its bbr2: ask for bbr2"
     if chosen not in (None, *_CONGESTION_CONTROLS):
         return f"quiche's congestion control is one of {', '.join(_CONGESTION_CONTROLS)}, not {chosen!r}"
-    if knobs.pacing and chosen != "bbr2":
+    if knobs.pacing and not can_pace(program):
         return f"quiche paces bbr2 only, not {chosen or 'cubic'}"
     if knobs.hystart is not None and chosen == "bbr2":
         return "quiche's bbr2 has no hystart"
@@ -50,6 +56,11 @@ def unsupported_by_quiche(program: Program) -> str | None:
     if knobs.max_payload is not None and knobs.max_payload not in _PAYLOADS:
         return f"quiche's max_payload is from {_PAYLOADS[0]} to {_PAYLOADS[-1]} bytes, not {knobs.max_payload}"
     return None
+
+
+def can_pace(program: Program) -> bool:
+    """True if the congestion control that is in force is paced, unless the knob `pacing` says otherwise."""
+    return program.knobs.congestion_control == "bbr2" or KNOWN.fact(program, _PACES_ALL)
 
 
 def own_values_of_quiche(program: Program) -> OwnValues:
@@ -61,7 +72,7 @@ def own_values_of_quiche(program: Program) -> OwnValues:
         "initial_window": 10,
         "initial_rtt": "333 ms",
         "max_payload": DATAGRAM,
-        "pacing": bbr2,
+        "pacing": can_pace(program),
         "max_streams": 100,
         "gso": False,
         "scheduler": "fifo",

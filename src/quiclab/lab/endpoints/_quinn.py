@@ -14,8 +14,8 @@ from quiclab.model.study import Knobs, Program
 from quiclab.model.units import Duration
 
 PROGRAM = "quiclab-quinn"
-KNOWN = Known("quinn", "0.11", "0.11")
-"""Read in its source, 0.11.12 with quinn-proto 0.11.19."""
+KNOWN = Known("quinn", "0.10", "0.11")
+"""Read in its source, 0.10.2 with quinn-proto 0.10.6 and 0.11.12 with quinn-proto 0.11.19."""
 BETA: Mapping[str, str] = {"reno": " with beta 0.5", "cubic": " with beta 0.7"}
 COMMON_KNOBS = frozenset(
     {"congestion_control", "initial_window", "max_window", "connection_window", "stream_window", "groups"}
@@ -26,6 +26,11 @@ FIRST_PAYLOAD = 1200
 """UDP payload in bytes with which quinn starts."""
 LARGEST_PAYLOAD = 1452
 """UDP payload in bytes up to which quinn's path MTU discovery probes."""
+_SINCE: Mapping[str, str] = dict.fromkeys(
+    ("ecn", "scheduler", "max_window", "peer_ack_frequency", "peer_ack_delay"), "0.11"
+)
+"""First version with which a knob is possible: of the library, or of our program around it."""
+_NEW_GROUP = "x25519mlkem768"
 _CONGESTION_CONTROLS = ("reno", "cubic", "bbr")
 _INITIAL_RTTS = (Duration.parse("1 ms"), Duration.parse("60 s"))
 
@@ -38,6 +43,8 @@ def probe_quinn(run: BoundedRun, prefix: str | None) -> Available | Unsupported:
 def unsupported_by_quinn(program: Program) -> str | None:
     """Reason why a value is not possible."""
     knobs = program.knobs
+    if (missing := _missing(program)) is not None:
+        return missing
     chosen = knobs.congestion_control
     if chosen not in (None, *_CONGESTION_CONTROLS):
         return f"quinn's congestion control is one of {', '.join(_CONGESTION_CONTROLS)}, not {chosen!r}"
@@ -50,6 +57,16 @@ def unsupported_by_quinn(program: Program) -> str | None:
     if knobs.max_window is not None and knobs.max_window.bytes < two_packets:
         return f"quinn's max_window must hold two packets, which are {two_packets} bytes"
     return None
+
+
+def _missing(program: Program) -> str | None:
+    """Reason why an older release cannot do what is asked for."""
+    if _NEW_GROUP in (program.knobs.groups or ()):
+        return KNOWN.lacking(program, {"groups": "0.11"}, f"group {_NEW_GROUP}")
+    # 0.10 keeps its connection ID at a new address.
+    if program.knobs.migration == "active":
+        return KNOWN.lacking(program, {"migration": "0.11"}, 'migration = "active"')
+    return KNOWN.lacking(program, _SINCE)
 
 
 def own_values_of_quinn(program: Program) -> OwnValues:

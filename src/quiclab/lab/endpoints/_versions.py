@@ -42,6 +42,17 @@ class Known:
         """One fact, by version, in the version that `program` has; in the newest where that is not known."""
         return _fact_in(fact, numbers(program.version) or numbers(self.last))
 
+    def lacking(self, program: Program, since: Mapping[str, str], named: str | None = None) -> str | None:
+        """Reason why an older release cannot have a knob that is set; `since` has the first version of each, and
+        `named` what it is called instead."""
+        version = numbers(program.version)
+        for knob, first in since.items():
+            if getattr(program.knobs, knob) is not None and version and version < numbers(first)[: len(version)]:
+                return (
+                    f"{self.program} {program.version} has no {named or knob} here, only from {first} on: leave it out"
+                )
+        return None
+
     def own_values(self, program: Program, values: OwnValues) -> OwnValues:
         """Values that the program has by itself; none of a version that nobody has looked at."""
         return values if self._nearest(numbers(program.version)) is None else {}

@@ -21,6 +21,8 @@ Tools = Callable[[], Path | None]
 """Callback that unpacks what a build needs, if it is not there yet, and returns the folder; None if the machine must
 have it."""
 
+_MADE = shutil.ignore_patterns("target")
+
 
 class MissingToolError(HostError):
     """Something that a program needs is not on this machine: the program is left out, which is no failure unless it was
@@ -30,7 +32,7 @@ class MissingToolError(HostError):
 def is_current(stacks: Path, build: Build, source: Path) -> bool:
     """True if the installed program was made from these sources."""
     try:
-        return _stamp(stacks, build).read_text() == _digest(source) and _program(stacks, build).is_file()
+        return _stamp(stacks, build).read_text() == _digest(build, source) and _program(stacks, build).is_file()
     except OSError:
         return False
 
@@ -40,9 +42,10 @@ def take_kept(stacks: Path, build: Build, source: Path) -> bool:
     (stacks / "bin").mkdir(parents=True, exist_ok=True)
     (stacks / "build").mkdir(exist_ok=True)
     fresh = _fresh(stacks, build)
-    if not kept.take(build.name, _digest(source), fresh):
+    digest = _digest(build, source)
+    if not kept.take(build.name, digest, fresh):
         return False
-    _put(stacks, build, fresh, _digest(source))
+    _put(stacks, build, fresh, digest)
     return True
 
 
@@ -50,7 +53,7 @@ def compile_program(stacks: Path, build: Build, source: Path, tools: Tools) -> N
     """Compile and put the program into `bin`, in one step."""
     if missing := [program for program in build.needs if shutil.which(program) is None]:
         raise MissingToolError(f"needs {' and '.join(missing)}", f"Debian: apt-get install -y {' '.join(missing)}")
-    digest = _digest(source)
+    digest = _digest(build, source)
     work = stacks / "build" / _program(stacks, build).name
     work.mkdir(parents=True, exist_ok=True)
     made = _cargo(work, build, source, tools) if build.compiler == "cargo" else _go(work, build, source, tools)
@@ -81,7 +84,7 @@ def _cargo(work: Path, build: Build, source: Path, tools: Tools) -> Path:
     if shutil.which("cargo") is None:
         raise MissingToolError("needs Rust", "Debian 12: apt-get install -y rustc-web cargo-web")
     command = ("cargo", "build", "--release", "--locked")
-    _compile(work, command, source, {"CARGO_TARGET_DIR": str(work), **_library_tools(tools())})
+    _compile(work, command, _module(work, build, source), {"CARGO_TARGET_DIR": str(work), **_library_tools(tools())})
     return work / "release" / build.binaries[0].name
 
 
@@ -121,20 +124,31 @@ def _go(work: Path, build: Build, source: Path, tools: Tools) -> Path:
         "CGO_ENABLED": "0",
     }
     made = work / build.binaries[0].name
-    module = _go_module(work, source)
-    _compile(work, (compiler, "build", "-trimpath", "-o", str(made), "."), module, variables)
+    command = (compiler, "build", "-trimpath", "-o", str(made), ".")
+    _compile(work, command, _module(work, build, source), variables)
     return made
 
 
-def _go_module(work: Path, source: Path) -> Path:
-    """Folder of a whole module: Go takes no source from outside it, and releases share theirs."""
-    if not (shared := _shared(source)):
+def _module(work: Path, build: Build, source: Path) -> Path:
+    """Folder of a whole module or crate: compilers take no source from outside it, and releases share theirs. Of files
+    of one name, that of the release counts, then the one that releases share."""
+    base = base_folder(build, source)
+    layers = [*([base] if base else []), *_shared(source), source]
+    if not build.folder or layers == [source]:
         return source
-    module = work / "module"
-    shutil.rmtree(module, ignore_errors=True)
-    for folder in (*shared, source):
-        shutil.copytree(folder, module, dirs_exist_ok=True)
+    shutil.rmtree(work / "module", ignore_errors=True)
+    module = work / "module" / layers[0].name
+    for folder in layers:
+        shutil.copytree(folder, module, ignore=_MADE, dirs_exist_ok=True)
+    for crate in source_folders(source, base):
+        if crate not in layers:
+            shutil.copytree(crate, module / os.path.relpath(crate, layers[0]), ignore=_MADE)
     return module
+
+
+def base_folder(build: Build, source: Path) -> Path | None:
+    """Folder of the program of ours that a release is compiled from; None for others. `source` is the release's."""
+    return source.parents[len(Path(build.source).parts) - 1] / build.base if build.base else None
 
 
 def _shared(source: Path) -> list[Path]:
@@ -173,26 +187,29 @@ def _stamp(stacks: Path, build: Build) -> Path:
     return stacks / "build" / f"{build.binaries[0].name}.made-from"
 
 
-def source_folders(source: Path) -> tuple[Path, ...]:
+def source_folders(source: Path, base: Path | None = None) -> tuple[Path, ...]:
     """Folders of everything of ours that a program is compiled from: its own, that of sources which releases of it
-    share, and those of crates that it uses by path."""
-    folders = [source, *_shared(source)]
+    share, that of the program that a release is made from, and those of crates that it uses by path."""
+    folders = [source, *_shared(source), *([base] if base else [])]
     for folder in folders:
-        folders += [each for each in _crates_by_path(folder) if each not in folders]
+        # The manifest of a release takes the place of its program's.
+        beside = base if base and folder == source else folder
+        folders += [each for each in _crates_by_path(folder, beside) if each not in folders]
     return tuple(folders)
 
 
-def _crates_by_path(folder: Path) -> list[Path]:
+def _crates_by_path(folder: Path, beside: Path) -> list[Path]:
+    """Crates that the manifest in a folder names by their paths from another."""
     manifest = folder / "Cargo.toml"
     needed = tomllib.loads(manifest.read_text()).get("dependencies", {}) if manifest.is_file() else {}
     paths = [each["path"] for each in needed.values() if isinstance(each, dict) and "path" in each]
-    return [Path(os.path.normpath(folder / path)) for path in paths]
+    return [Path(os.path.normpath(beside / path)) for path in paths]
 
 
-def _digest(source: Path) -> str:
+def _digest(build: Build, source: Path) -> str:
     """Digest of the names and contents of all sources."""
     total = hashlib.sha256()
-    for folder in source_folders(source):
+    for folder in source_folders(source, base_folder(build, source)):
         for path in sorted(folder.rglob("*")):
             if path.is_file() and "target" not in path.relative_to(folder).parts:
                 name = os.path.relpath(path, source)

@@ -57,6 +57,8 @@ class Build:
     optional: bool = False
     file: str = ""
     """Name of the program's file, where that is not `name`."""
+    base: str = ""
+    """Folder of the project with the program of ours whose files a release takes, but for those that it has itself."""
 
     @property
     def folder(self) -> str:
@@ -89,6 +91,11 @@ class Environment:
     def source(self) -> str:
         """Folder of the project with its lock."""
         return f"programs/{self.folder}"
+
+    @property
+    def base(self) -> str:
+        """No program of ours is compiled with it."""
+        return ""
 
     @property
     def folder(self) -> str:
@@ -207,12 +214,22 @@ _GO_1_19 = Tree("go-1.19", ("bookworm",), ("golang-1.19-go",), ())
 """Go of 2022, which the quic-go of its time insists on."""
 
 
-def _go_release(name: str, file: str, tools: Tree) -> Build:
-    return Build(name, f"programs/{_release_path(name)}", "go", tools, file=file)
+def _go_release(name: str, file: str, tools: Tree, base: str = "") -> Build:
+    return Build(name, f"programs/{_release_path(name)}", "go", tools, file=file, base=base)
+
+
+def _cargo_release(name: str, tools: Tree | None = None, needs: tuple[str, ...] = ()) -> Build:
+    library = name.partition("@")[0]
+    source, base = f"programs/{_release_path(name)}", f"crates/stack-{library}"
+    return Build(name, source, "cargo", tools, needs, file=f"quiclab-{library}", base=base)
 
 
 RELEASE_ITEMS: tuple[Build | Environment, ...] = (
     _go_release("caddy@2.5.2", "caddy", _GO_1_19),
+    _go_release("quic-go@0.40.1", "quiclab-quic-go", _GO, "programs/quic-go"),
+    _go_release("quic-go@0.48.2", "quiclab-quic-go", _GO, "programs/quic-go"),
+    _cargo_release("quiche@0.22.0", _BORINGSSL_TOOLS, ("g++", "git")),
+    _cargo_release("quinn@0.10.2"),
     Environment("aioquic@0.9.25", "aioquic"),
     Environment("curl-cffi@0.11.4", "curl_cffi"),
     Environment("curl-cffi@0.13.0", "curl_cffi"),

@@ -97,6 +97,26 @@ def test_clients_values_that_cannot_be_had() -> None:
     assert client.unsupported(window, "h3") is None
 
 
+@pytest.mark.parametrize(
+    ("version", "knobs", "first"),
+    [
+        ("0.40.1", {"max_payload": 1300}, "0.44"),
+        ("0.40.1", {"scheduler": "fifo"}, "0.42"),
+        ("0.48.2", {"session": "resumed", "address_token": True}, "0.52"),
+        ("0.48.2", {"migration": "active", "migrate_at": ByteCount(1000)}, "0.51"),
+    ],
+)
+def test_a_knob_that_an_older_release_lacks_is_refused(version: str, knobs: dict[str, Any], first: str) -> None:
+    """One sentence says since when quic-go has it; the current release takes it."""
+    server, client = QuicGoServer(), QuicGoClient()
+    for endpoint in (server, client):
+        told = endpoint.unsupported(replace(program(**knobs), version=version), "h3") or ""
+        assert told.startswith(f"quic-go {version} has no ")
+        assert f"only from {first} on" in told
+        assert endpoint.unsupported(replace(program(**knobs), version="0.65"), "h3") is None
+    assert client.unsupported(replace(program(migration="rebinding"), version="0.48.2"), "h3") is None
+
+
 def test_facts_follow_the_knobs() -> None:
     """What is set is told instead of the library's own."""
     server, client, tcp = QuicGoServer(), QuicGoClient(), Tcp("cubic")

@@ -111,6 +111,20 @@ def test_values_that_can_be_had() -> None:
         assert QuicheServer().unsupported(Program("quiche", knobs=knobs), "h3") is None
 
 
+def test_an_older_release_paces_all_and_has_no_initial_rtt() -> None:
+    """Both are told of 0.22.0, and the other way round of the current release."""
+    server, paced = QuicheServer(), Knobs(congestion_control="cubic", pacing=True)
+    then, now = (Program("quiche", version=version, knobs=paced) for version in ("0.22.0", "0.30.0"))
+    assert server.unsupported(then, "h3") is None
+    assert "paces bbr2 only" in (server.unsupported(now, "h3") or "")
+    assert server.traits(then, "h3", Tcp("reno"))["pacing"] == "paced"
+    assert server.own_values(replace(then, knobs=Knobs()), "h3")["pacing"] is True
+    for endpoint in (server, QuicheClient()):
+        asked = replace(then, knobs=Knobs(initial_rtt=Duration(10**8)))
+        assert "has no initial_rtt here, only from 0.24.5 on" in (endpoint.unsupported(asked, "h3") or "")
+        assert endpoint.unsupported(replace(asked, version="0.30.0"), "h3") is None
+
+
 def test_facts_follow_the_knobs() -> None:
     """quiche paces bbr2 and nothing else."""
     pacing = {}

@@ -61,6 +61,23 @@ def test_values_that_cannot_be_had_are_refused(knobs: Knobs, word: str) -> None:
     assert word in (QuinnServer().unsupported(Program("quinn", knobs=knobs), "h3") or "")
 
 
+@pytest.mark.parametrize(
+    ("knobs", "what"),
+    [
+        (Knobs(ecn=False), "ecn"),
+        (Knobs(peer_ack_frequency=10), "peer_ack_frequency"),
+        (Knobs(groups=("x25519mlkem768",)), "group x25519mlkem768"),
+        (Knobs(migration="active", migrate_at=ByteCount(1000)), 'migration = "active"'),
+    ],
+)
+def test_a_knob_that_an_older_release_lacks_is_refused(knobs: Knobs, what: str) -> None:
+    """One sentence says from which version on there is it; the current release takes it."""
+    client = QuinnClient()
+    told = client.unsupported(Program("quinn", version="0.10.2", knobs=knobs), "h3")
+    assert told == f"quinn 0.10.2 has no {what} here, only from 0.11 on: leave it out"
+    assert client.unsupported(Program("quinn", version="0.11.12", knobs=knobs), "h3") is None
+
+
 def test_an_address_changes_at_a_place_in_the_body() -> None:
     """Neither the kind of change nor its place is of use alone."""
     client, at = QuinnClient(), ByteCount(1000)

@@ -73,6 +73,32 @@ def test_a_changed_crate_that_it_uses_by_path_makes_a_program_out_of_date(tmp_pa
         compile_program(tmp_path, BUILD, source, _no_tools)
 
 
+def test_a_release_takes_the_files_of_its_program_that_it_does_not_have_itself(tmp_path: Path, source: Path) -> None:
+    """A change of any of them makes it out of date: of the program's, of what releases share, and of its own."""
+    release = tmp_path / "releases" / "one-line" / "1.0.0"
+    shared = release.parent / "shared" / "src"
+    for folder in (release / "src", shared):
+        folder.mkdir(parents=True)
+    (source / "src" / "main.rs").write_text(
+        'mod own;\nmod ours;\nfn main() { println!("{}{}", own::SAID, ours::SAID); }\n'
+    )
+    (source / "src" / "own.rs").write_text('pub const SAID: &str = "current";\n')
+    (source / "src" / "ours.rs").write_text('pub const SAID: &str = "current";\n')
+    (shared / "own.rs").write_text('pub const SAID: &str = "shared";\n')
+    (shared / "ours.rs").write_text('pub const SAID: &str = " by all";\n')
+    (release / "src" / "own.rs").write_text('pub const SAID: &str = "older";\n')
+    build = Build("one-line@1.0.0", "releases/one-line/1.0.0", "cargo", file="one-line", base="one-line")
+    compile_program(tmp_path, build, release, _no_tools)
+    done = subprocess.run([tmp_path / "bin" / "one-line"], capture_output=True, text=True, check=True)
+    assert done.stdout == "older by all\n"
+    for changed in (source / "src" / "main.rs", shared / "ours.rs", release / "src" / "own.rs"):
+        assert is_current(tmp_path, build, release)
+        before = changed.read_text()
+        changed.write_text(f"{before}// Changed.\n")
+        assert not is_current(tmp_path, build, release)
+        changed.write_text(before)
+
+
 def test_a_program_that_does_not_compile_is_told_in_the_compilers_words(tmp_path: Path, source: Path) -> None:
     """And where all of it can be read; an older program stays."""
     compile_program(tmp_path, BUILD, source, _no_tools)

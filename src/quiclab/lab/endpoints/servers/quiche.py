@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """quiche as an HTTP/3 file server: reno, cubic or bbr2, qlog, 0-RTT accepted or refused.
 
-quiche paces bbr2 only, and fills the congestion window to the last byte: after a loss many of its packets are smaller
-than full (840 bytes where the window was cut to 0.7). Its tickets always allow 0-RTT, so that `early_data = false`
-refuses what a client really offers. After a change of address that loses packets under way, a transfer from quiche 0.30
-can stall for good; judging by the bytes sent to each address, it repeated them only by PTO and to the old one.
+quiche paces bbr2 only (0.22 paces all), and fills the congestion window to the last byte: after a loss many of its
+packets are smaller than full (840 bytes where the window was cut to 0.7). Its tickets always allow 0-RTT, so that
+`early_data = false` refuses what a client really offers. After a change of address that loses packets under way, a
+transfer from quiche 0.30 can stall for good; judging by the bytes sent to each address, it repeated them only by PTO
+and to the old one.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from quiclab.lab.endpoints._quiche import (
     COMMON_KNOBS,
     DATAGRAM,
     KNOWN,
+    can_pace,
     own_values_of_quiche,
     probe_quiche,
     quiche_command,
@@ -58,7 +60,7 @@ class QuicheServer:
     def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender."""
         knobs = program.knobs
-        paced = knobs.congestion_control == "bbr2" and knobs.pacing is not False
+        paced = can_pace(program) and knobs.pacing is not False
         chosen = knobs.congestion_control or "cubic"
         facts = {
             "congestion_control": f"quiche {chosen}{BETA.get(chosen, '')}",
