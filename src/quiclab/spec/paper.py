@@ -291,7 +291,11 @@ def _check_repeated(node: Node, claim: Claim) -> None:
     """Report what is named twice. The two changes of an interaction may begin or end in the same arm."""
     pairs = [claim.arms[:2], claim.arms[2:]] if claim.kind == "interaction" else [claim.arms]
     means = [side for side in claim.arms if not isinstance(side, str)]
-    named = {"workloads": [claim.workloads], "paths": [claim.paths], "arms": [*pairs, *means]}
+    named: dict[str, list[tuple[Side, ...]]] = {
+        "workloads": [claim.workloads],
+        "paths": [claim.paths],
+        "arms": [*pairs, *means],
+    }
     for key, lists in named.items():
         for twice in dict.fromkeys(each for names in lists for each in names if names.count(each) > 1):
             node.child(key).report(f"{side_name(twice)} is named twice; name each once")
