@@ -31,9 +31,12 @@ arm. "Less" and "more" are changes of the metric from the first arm to the secon
 the typical one within pairs (Hodges and Lehmann), which need not be that of means or medians. Arms and paths have the
 names of the cell's `spec.toml`, which says what each is; its `paper.toml` says what stands in for a program of the
 paper's time. A margin in per cent, after ±, is a share of the number, or points where that is itself a difference in
-per cent. How a claim is judged is in [the reference](reference/paper.md#what-the-report-makes-of-it). Where a result
-differs, what is said to be the cause was taken away, in another arm of the same blocks or in a cell of its own, or it
-is what `quiclab explain` read from the logs: indicated, and not proven.
+per cent. "Lower by 2 %" and "same within 5 %" have the smallest difference that matters, which each cell declares
+before its run; whether one is excluded is decided by an interval that is corrected for the cells and arms that are
+compared, and so wider than the one shown. "3 of 4 agree" counts rows. Where the machine may have added to a trial, the
+interval is wider by it. How a claim is judged is in [the reference](reference/paper.md#what-the-report-makes-of-it).
+Where a result differs, what is said to be the cause was taken away, in another arm of the same blocks or in a cell of
+its own, or it is what `quiclab explain` read from the logs: indicated, and not proven.
 
 Values of each trial are kept of {with_trials} of the {measured} cells that were measured (`results/trials.csv`;
 earlier runs kept none). `experiments/headlines/recompute.py CELL` computes numbers, tests and verdicts of a cell's

@@ -35,7 +35,7 @@ def verdict_of(headline: Headline, results: Mapping[str, CellResults], *, before
     found = _claims_verdict(headline, results, before=before)
     if found is Verdict.NOT_RUN:
         return found
-    if servers_disagree(headline, results, before=before) and not _whatever_server(headline, results, before=before):
+    if servers_disagree(headline, results, before=before):
         return Verdict.STANDS_IN
     if found is Verdict.DIFFERS and _is_taken_away(headline, results, before=before):
         return Verdict.CAUSE_TAKEN
@@ -46,11 +46,14 @@ def verdict_of(headline: Headline, results: Mapping[str, CellResults], *, before
 
 def servers_disagree(headline: Headline, results: Mapping[str, CellResults], *, before: bool = False) -> bool:
     """True if the paper's result is contradicted by one of the servers that stand in, or agrees with one, and not with
-    all of them; one that has not been run has no outcome."""
+    all of them; one that has not been run has no outcome. False where a claim differs in which none of them has a
+    part."""
+    if _differs_whatever_server(headline, results, before=before):
+        return False
     return len({_outcome(verdicts(each, results, before=before)) for each in headline.stands_in}) > 1
 
 
-def _whatever_server(headline: Headline, results: Mapping[str, CellResults], *, before: bool) -> bool:
+def _differs_whatever_server(headline: Headline, results: Mapping[str, CellResults], *, before: bool) -> bool:
     """True if a claim differs that no server which stands in has a part in."""
     of_servers = {claim for each in headline.stands_in for claim in each.claims}
     found = rows_of(headline, results, before=before)

@@ -35,6 +35,7 @@ from quiclab.spec.link import link_config
 from quiclab.spec.resolved import resolved_json
 from quiclab.store.layout import StudyDir
 from quiclab.store.ledger import kept_positions
+from quiclab.study.claims import read_claims
 from quiclab.study.preflight import foreseen
 from quiclab.study.sequential_run import planned_blocks
 from quiclab.study.specs import describe_arms, load_study, spec_file_of, with_versions
@@ -87,7 +88,9 @@ class _PrintSchema(argparse.Action):
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the plan; raises SpecError where the spec is wrong."""
-    study = load_study(spec_file_of(arguments.spec))
+    spec_file = spec_file_of(arguments.spec)
+    study = load_study(spec_file)
+    read_claims(spec_file, resolved_json(study))  # one that is wrong is told here, as `run` would
     study_dir = StudyDir(arguments.spec) if arguments.spec.is_dir() else None
     begun, grown = ({}, {}) if study_dir is None else (kept_positions(study_dir), planned_blocks(study_dir))
     size = plan_size(study, grown)

@@ -52,6 +52,8 @@ def _unused_knobs(arm: Arm, study: Study) -> Iterator[str]:
             yield owner.format("congestion_control") + f"{why}. Leave it out."
         if program.cpu is None and program.cpu_by == "competitor":
             yield owner.format("cpu_by") + ' without cpu, its share of a core. Write cpu = "50 %", or leave it out.'
+        if study.count_system_calls and program.cpu_by == "emulator":
+            yield f"Arm {arm.name}: system calls of the {role} include those of its emulator."
         if objects and all(len(each.object_sizes) == 1 for each in workloads):
             for name in ("scheduler", "priorities"):
                 if getattr(knobs, name) is not None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from quiclab.model.paper_record import Side, arms_in
+from quiclab.model.paper_record import Side, arms_in, side_name
 from quiclab.model.study import Study
 from quiclab.model.units import Bitrate, ByteCount, Duration
 from quiclab.spec import kinds
@@ -290,11 +290,15 @@ def _margin(node: Node, expected: Expected) -> Quantity | float:
 def _check_repeated(node: Node, claim: Claim) -> None:
     """Report what is named twice. The two changes of an interaction may begin or end in the same arm."""
     pairs = [claim.arms[:2], claim.arms[2:]] if claim.kind == "interaction" else [claim.arms]
-    named = {"workloads": [claim.workloads], "paths": [claim.paths], "arms": [arms_in(pair) for pair in pairs]}
+    means = [side for side in claim.arms if not isinstance(side, str)]
+    named: dict[str, list[tuple[Side, ...]]] = {
+        "workloads": [claim.workloads],
+        "paths": [claim.paths],
+        "arms": [*pairs, *means],
+    }
     for key, lists in named.items():
-        for names in lists:
-            for name in sorted({name for name in names if names.count(name) > 1}):
-                node.child(key).report(f'"{name}" is named twice; name each once')
+        for twice in dict.fromkeys(each for names in lists for each in names if names.count(each) > 1):
+            node.child(key).report(f"{side_name(twice)} is named twice; name each once")
 
 
 def _check_names(node: Node, key: str, names: tuple[str, ...], known: tuple[str, ...]) -> None:

@@ -244,6 +244,14 @@ def test_a_wrong_spec_ends_with_its_exit_code_and_nothing_is_written(tmp_path: p
     assert list(tmp_path.iterdir()) == [spec]
 
 
+def test_a_wrong_paper_is_told_as_a_run_would(tmp_path: pathlib.Path) -> None:
+    """Nothing is printed then."""
+    spec = written(tmp_path, SMALL)
+    (tmp_path / "paper.toml").write_text("[paper]\nauthors = 1\n")
+    with pytest.raises(SpecError, match=r"paper\.toml has \d+ problems"):
+        plan.run(argparse.Namespace(spec=spec, json=False, all=False))
+
+
 @pytest.mark.parametrize(
     ("metric", "told", "hint"),
     [

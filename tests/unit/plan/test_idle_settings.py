@@ -60,6 +60,12 @@ _PLAIN = 'client = "curl-cffi"\nserver = "caddy"\n'
         (_h3('client = {name = "curl-cffi", cpu = "50 %", cpu_by = "competitor"}\nserver = "caddy"'), ""),
         (_h3('client = {name = "quic-go", cpu_by = "emulator"}\nserver = "caddy"'), ""),
         (
+            _h3('client = {name = "quic-go", cpu_by = "emulator"}\nserver = "caddy"').replace(
+                "blocks = 4\n", "blocks = 4\ncount_system_calls = true\n"
+            ),
+            "Arm h3: system calls of the client include those of its emulator",
+        ),
+        (
             _h3('client = "curl-cffi"\nserver = {name = "quic-go", scheduler = "fifo"}'),
             "Arm h3: scheduler of the server does nothing: every workload is of one object",
         ),

@@ -82,6 +82,13 @@ def test_an_interaction_is_a_direction_of_four_arms(tmp_path: pathlib.Path) -> N
     assert (claim.arms, claim.expected) == (("h2", "h3", "h3", "h2"), "lower")
 
 
+@pytest.mark.parametrize("key", ["arms", "workloads", "paths"])
+def test_nothing_is_named_twice(key: str, tmp_path: pathlib.Path) -> None:
+    """An arm is no other than itself, and a cell is one of a claim's once."""
+    lines = [f'{key} = ["h2", "h2"]' if line.startswith(f"{key} =") else line for line in CLAIM.splitlines()]
+    assert any("h2 is named twice" in each for each in problems(tmp_path, PAPER + "\n".join(lines) + "\n"))
+
+
 def test_a_correlation_has_two_metrics_and_is_stronger_or_weaker(tmp_path: pathlib.Path) -> None:
     """Other claims have one metric, and strengths cannot be shown to be the same."""
     kind = CLAIM.replace('kind = "direction"', 'kind = "correlation"')
@@ -135,7 +142,7 @@ def test_every_offender_is_told_at_once(tmp_path: pathlib.Path) -> None:
     [
         ('"lower"', '"faster"', '"faster" is not known here'),
         ('["h2", "h3"]', '["h2"]', 'a claim of kind "direction" is about two; name two'),
-        ('["h2", "h3"]', '["h2", "h3", "h2"]', "is about two; name two"),
+        ('["h2", "h3"]', '["h2", "h3", ["h2", "h3"]]', "is about two; name two"),
         ('["100KB"]', '["1MB"]', '"1MB" is not one of the workloads'),
         ("testable = true", 'testable = "yes"', "write true or false"),
         ('"H3 is faster."', "3", "write a text"),
@@ -204,7 +211,7 @@ def test_cells_are_counted_by_a_direction_a_rank_or_a_bound(tmp_path: pathlib.Pa
     assert read(tmp_path, PAPER + BOUND).claims[0].counted == Counted("above 3.4 s", low=seconds)
     between = read(tmp_path, PAPER + BOUND.replace("above 3.4 s", "3.4 s to 5.8 s")).claims[0].counted
     assert between == Counted("3.4 s to 5.8 s", low=seconds, high=Duration.from_s(5.8))
-    best = SHARE.replace('["h2", "h3"]', '["h2", "h2", "h3"]').replace('"lower"', '"lowest"')
+    best = SHARE.replace('["h2", "h3"]', '["h2", ["h2", "h3"], "h3"]').replace('"lower"', '"lowest"')
     assert read(tmp_path, PAPER + best).claims[0].counted == Counted("lowest", "lowest")
 
 
@@ -219,7 +226,7 @@ def test_cells_are_counted_by_a_direction_a_rank_or_a_bound(tmp_path: pathlib.Pa
         (SHARE, "22 of 30", 'most"\nmargin = "10 %', "a range has no margin"),
         (SHARE, "22 of 30", '22 of 30"\nmargin = "0 %', 'write a share above zero, such as "4 of 30"'),
         (SHARE, '"lower"', '"lowest"', "write how the second arm beside the first is: lower, higher"),
-        (SHARE, '["h2", "h3"]', '["h2", "h3", "h2"]', "write how the last arm among all is: lowest, highest"),
+        (SHARE, '["h2", "h3"]', '["h2", "h3", ["h2", "h3"]]', "write how the last arm among all is: lowest, highest"),
         (BOUND, "above 3.4 s", "lower", 'of one arm write a bound, such as "below 3.4 s"'),
         (BOUND, "above 3.4 s", "above 3.4 Mbit/s", "3.4 Mbit/s"),
     ],

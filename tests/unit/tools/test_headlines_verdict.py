@@ -4,13 +4,27 @@
 from __future__ import annotations
 
 import re
+import shutil
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from headlines_check import read_all
 from headlines_page import page
-from headlines_results import CELLS, CellResults, Counterfactual, Headline, Headlines, Paper, StandIn, Verdict, rows_of
+from headlines_results import (
+    CELLS,
+    CellResults,
+    Counterfactual,
+    Headline,
+    Headlines,
+    Paper,
+    StandIn,
+    Verdict,
+    read_results,
+    rows_of,
+)
 from headlines_verdict import MEANINGS, servers_disagree, verdict_of
 
 HEADLINE = Headline("Y1", "1", "text", (("cell", "c"),))
@@ -79,6 +93,15 @@ def test_servers_that_disagree_decide_nothing(
     assert counted in _page(headline, results)
 
 
+def test_a_claim_that_no_server_has_a_part_in_decides() -> None:
+    """One about TCP alone, say, differs whatever stands in."""
+    servers = (StandIn("A", (("cell", "c"),)), StandIn("B", (("other", "c"),)))
+    headline = replace(HEADLINE, claims=(("cell", "c"), ("tcp", "c")), stands_in=servers)
+    disagree = {"cell": ["agrees"], "other": ["differs"]}
+    assert verdict_of(headline, _results(**disagree, tcp=["agrees"])) is Verdict.STANDS_IN
+    assert verdict_of(headline, _results(**disagree, tcp=["differs"])) is Verdict.DIFFERS
+
+
 @pytest.mark.parametrize(
     ("again", "expected"),
     [(["agrees"], Verdict.CAUSE_TAKEN), (["agrees", "inconclusive"], Verdict.DIFFERS), ([], Verdict.DIFFERS)],
@@ -90,6 +113,17 @@ def test_a_cause_is_taken_away_where_the_claim_then_agrees(again: list[str], exp
     assert verdict_of(replace(HEADLINE, counterfactuals=(mended,)), results) is expected
     guess = replace(mended, cause_of="")
     assert verdict_of(replace(HEADLINE, counterfactuals=(guess,)), results) is Verdict.DIFFERS
+
+
+def test_a_claim_about_arms_that_were_not_judged_is_not_judged(tmp_path: Path) -> None:
+    """Earlier runs had another word for such a claim."""
+    shutil.copytree(CELLS / "yb-far", tmp_path / "cell")
+    claims = tmp_path / "cell" / "results" / "claims.csv"
+    rows = pl.read_csv(claims, infer_schema=False)
+    told = {"verdict": pl.lit("undecided here"), "conclusion": pl.lit("not judged")}
+    rows.with_columns(**told).write_csv(claims)
+    found = read_results("cell", tmp_path).claims
+    assert {row["verdict"] for each in found.values() for row in each} == {"not judged"}
 
 
 def test_what_was_measured_before_a_change_counts_for_nothing() -> None:

@@ -76,5 +76,6 @@ def _where(role: Role, program: Program, run: BoundedRun) -> str:
             return f'{other.version} is installed; write prefix = "{folder}"'
     if fitting := [each for each in releases_of(program.name) if is_version(each, program.version or "")]:
         return f'write version = "{fitting[-1]}" and run: {INSTALL} {program.name}@{fitting[-1]}'
+    releases = f", and {', '.join(known)} can be had by version" if (known := releases_of(program.name)) else ""
     elsewhere = f"for another build write prefix = the folder that holds {program.name}"
-    return f"{MORE_PROGRAMS} installs what Debian has; {elsewhere}"
+    return f"{MORE_PROGRAMS} installs a current one{releases}; {elsewhere}"
