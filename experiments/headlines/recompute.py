@@ -13,12 +13,14 @@ import csv
 import math
 import sys
 import tomllib
+import warnings
 from pathlib import Path
 
 import numpy as np
 from scipy.stats import binom, rankdata, t
 
 np.seterr(all="ignore")  # failed trials are infinite
+warnings.simplefilter("ignore", RuntimeWarning)  # of a cell none of whose trials counts, there is no median
 OPEN = ("inconclusive", "not judged", "undecided here")  # the last one in what earlier runs kept
 UNITS = {"ms": 1, "s": 1e3, "bit/s": 1, "kbit/s": 1e3, "Mbit/s": 1e6, "%": 1}
 
@@ -204,6 +206,8 @@ def read(file):
 
 
 def main(cells):
+    if not cells:
+        print(__doc__, file=sys.stderr)
     code = 0 if cells else 2
     for cell in (Path(__file__).parent / name for name in cells):
         if not (cell / "results" / "trials.csv").exists():
