@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import pickle
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -65,7 +66,7 @@ def test_a_dry_run_says_what_would_run(
     text = " ".join(told.out.split())
     assert text.startswith("Liu et al. 2024, Performance Comparison of HTTP/3")
     assert re.search(
-        r"L2 and L3, in 1 study --small: 6 pairs a cell, about \d+ \w+\. These are the fewest pairs that can decide "
+        r"L2 and L3, in 2 studies --small: 6 pairs a cell, about \d+ \w+\. These are the fewest pairs that can decide "
         r"anything\. The paper's size: 8 pairs a cell, about [\d.]+ \w+\. ",
         text,
     )
@@ -98,7 +99,6 @@ def test_programs_that_are_missing_are_told_before_anything_runs(
         ([], "name a paper: yu-benson, liu, kakhki, benoit-holland, qin"),
         (["yu-bensen"], "did you mean yu-benson?"),
         (["yu-benson", "fig", "4d"], "near: Figure 4a, Figure 4b"),
-        (["qin", "Q3"], "Q3: a count over 30 sites that are invented here."),
         (["yu-benson", "--blocks", "3"], "paper has no option --blocks"),
         (["yu-benson", "Y1", "--minutes", "0"], "not a number of minutes"),
     ],
@@ -110,6 +110,18 @@ def test_wrong_words_get_one_error(words: list[str], told: str, capsys: pytest.C
     assert told in captured.err
     assert captured.err.count("quiclab: ") == 1
     assert captured.out == ""
+
+
+def test_a_result_that_cannot_be_tested_says_why(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of it can be run."""
+    known = read_headlines()
+    told = {"Q3": {"not_testable": "a count over other sites.", "claims": (), "but": ""}}
+    changed = tuple(replace(each, **told.get(each.id, {})) for each in known.headlines)
+    monkeypatch.setattr(paper_studies, "read_headlines", lambda: replace(known, headlines=changed))
+    assert main(["paper", "qin", "Q3"]) == ExitCode.SPEC
+    assert "Q3: a count over other sites." in capsys.readouterr().err
 
 
 def test_without_the_results_an_installation_is_named(
