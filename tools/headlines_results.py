@@ -113,7 +113,7 @@ def read_results(cell: str, folder: Path = CELLS) -> CellResults:
         cells = [(row["workload"] or "", row["path"] or "")] if row["workload"] else cells_of.get(row["claim"], [])
         claims.setdefault(row["claim"], []).append(
             row
-            | {"verdict": _NOT_JUDGED if row["conclusion"] == _NOT_JUDGED else _word(row["verdict"])}
+            | {"verdict": _NOT_JUDGED if row.get("conclusion") == _NOT_JUDGED else _word(row["verdict"])}
             | {"changed": "; ".join(dict.fromkeys(filter(None, (since.since(*cell, arms) for cell in cells))))}
             # What keeps a claim from being quite the paper's may have been put better since the run.
             | {"known_before": known.get(row["claim"], row["known_before"])}

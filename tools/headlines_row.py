@@ -45,7 +45,8 @@ def tested_as(row: Mapping[str, Any], margin: str, matters: float) -> str:
         stronger = "stronger" if row["paper"] == "higher" else "weaker"
         return f"{title}: correlation with {title_of(statistic.removeprefix(CORRELATION))} {stronger}"
     of_means = statistic == "mean" and row["paper"] not in _DIRECTIONS and not title.startswith("mean ")
-    by = f"{' within' if row['paper'] == 'same' else ' by'} {100 * matters:g} %" if row["paper"] in _DIRECTIONS else ""
+    word = "within" if row["paper"] == "same" else "by"
+    by = f" {word} {100 * matters:g} %" if matters and row["paper"] in _DIRECTIONS else ""
     return f"{'mean ' if of_means else ''}{title}: {claimed(row)}{by}{within}"
 
 
