@@ -14,6 +14,8 @@ import pytest
 from by_night import by_night
 from small_study import quiclab, trials, write_spec
 
+from quiclab.store.layout import StudyDir
+
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
 
@@ -63,6 +65,18 @@ def test_parts_stay_as_they_are(tmp_path: Path, shards: tuple[Path, Path, Path])
     packed = quiclab("bundle", two, block, "-o", tmp_path / "block.tar.gz", before=inside)
     assert packed.returncode == 0, packed.stdout + packed.stderr
     assert {file: file.read_bytes() for part in (one, two) for file in part.rglob("*") if file.is_file()} == before
+
+
+def test_system_calls_come_with_their_trials(tmp_path: Path, shards: tuple[Path, Path, Path]) -> None:
+    """Counts that a part has beside a trial are the whole's."""
+    part = StudyDir(shutil.copytree(shards[1], tmp_path / "part"))
+    counted = trials(part.root)[0]["trial_id"]
+    kept = part.system_calls_beside(counted)
+    kept.parent.mkdir(parents=True)
+    kept.write_text('{"roles": {}}')
+    done = quiclab("merge", tmp_path / "whole", part.root, "--no-report")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert StudyDir(tmp_path / "whole").system_calls_beside(counted).read_text() == '{"roles": {}}'
 
 
 def test_again_and_one_after_the_other(tmp_path: Path, shards: tuple[Path, Path, Path]) -> None:

@@ -275,7 +275,7 @@ def _same(one: tuple[StudyDir, list[Attempt]], other: tuple[StudyDir, list[Attem
 
 
 def _bring(study_dir: StudyDir, part: StudyDir, ledger: Ledger, tries: Sequence[Attempt]) -> None:
-    """Folders first, then tables, then the ledger: what is in it is whole."""
+    """Folders first, then tables and system calls, then the ledger: what is in it is whole."""
     for each in tries:
         if (source := part.folder(each)).is_dir():
             need_readable(source)
@@ -287,6 +287,10 @@ def _bring(study_dir: StudyDir, part: StudyDir, ledger: Ledger, tries: Sequence[
                 if file.is_file():
                     (study_dir.tables / table.name).mkdir(exist_ok=True)
                     shutil.copyfile(file, study_dir.tables / table.name / file.name)
+    if (counts := part.system_calls_beside(trial_id)).is_file():
+        with disk_errors(kept := study_dir.system_calls_beside(trial_id)):
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(counts, kept)
     ledger.record(*tries)
 
 
