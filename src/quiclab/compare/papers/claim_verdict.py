@@ -66,6 +66,12 @@ def counted(verdict: Verdict, count: int) -> str:
     return f"{count} {verdict.value if count == 1 else _PLURAL.get(verdict, verdict.value)}"
 
 
+def told_of(verdict: Verdict, count: int) -> str:
+    """`1 agrees`, `2 are inconclusive`: with a verb, as in a sentence."""
+    is_verb = verdict in (Verdict.AGREES, Verdict.DIFFERS)
+    return counted(verdict, count) if is_verb else f"{count} {'is' if count == 1 else 'are'} {verdict.value}"
+
+
 def direction_verdict(expected: str, found: Comparison, metric: Metric, matters_pct: float) -> tuple[Verdict, str]:
     """Return the verdict on a direction in one cell, with the reason where it does not agree.
 

@@ -13,7 +13,7 @@ from quiclab.compare.model import StudyAnalysis
 from quiclab.compare.papers.claim_cells import ABSENT
 from quiclab.compare.papers.claim_counts import states_text
 from quiclab.compare.papers.claim_finding import CELLS, Finding, Judged
-from quiclab.compare.papers.claim_verdict import RULES, Verdict, counted
+from quiclab.compare.papers.claim_verdict import RULES, Verdict, counted, told_of
 from quiclab.compare.papers.claims import judge
 from quiclab.compare.papers.claims_data import claims_data, counted_data
 from quiclab.compare.papers.paper import CORRELATION, SPREAD, Claim, Paper, read_paper
@@ -115,10 +115,10 @@ def claims_lines(study: Study, analysis: StudyAnalysis) -> list[str]:
 
 
 def summary_line(judged: Sequence[Judged]) -> str:
-    """Return the summary: `Of the paper's 12 claims 3 agree, 1 differs, 6 inconclusive, 2 not testable here.`"""
+    """Return the summary: `Of the paper's 9 claims 3 agree, 1 differs, 4 are inconclusive, 1 is not testable here.`"""
     counts = Counter(each.verdict for each in judged)
     shown = [verdict for verdict in Verdict if counts[verdict] or verdict is not Verdict.NOT_JUDGED]
-    parts = ", ".join(counted(verdict, counts[verdict]) for verdict in shown)
+    parts = ", ".join(told_of(verdict, counts[verdict]) for verdict in shown)
     partly = sum(each.verdict is Verdict.AGREES and each.tested < len(each.cells) for each in judged)
     note = f" {partly} of those that agree could be tested in some of their cells only." if partly else ""
     return f"Of the paper's {number_text.counted(len(judged), 'claim')} {parts}.{note}"

@@ -85,13 +85,13 @@ def test_the_summary_counts_claims(tmp_path: Path) -> None:
     """Each once, and what was tested in part is said."""
     section = section_of(tmp_path, *CLAIMS)
     assert section.summary == (
-        "Of the paper's 6 claims 2 agree, 3 differ, 0 inconclusive, 1 not testable here. "
+        "Of the paper's 6 claims 2 agree, 3 differ, 0 are inconclusive, 1 is not testable here. "
         "1 of those that agree could be tested in some of their cells only."
     )
     study = read_study(tmp_path)
     assert claims_lines(study, analyse(study)) == [section.summary]
     one = section_of(tmp_path / "one", direction("lower"), caution="It is not the same.")
-    assert one.summary == "Of the paper's 1 claim 1 agrees, 0 differ, 0 inconclusive, 0 not testable here."
+    assert one.summary == "Of the paper's 1 claim 1 agrees, 0 differ, 0 are inconclusive, 0 are not testable here."
     study = read_study(tmp_path / "one")
     assert claims_lines(study, analyse(study)) == [one.summary, "It is not the same."]
 
