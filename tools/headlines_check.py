@@ -44,6 +44,9 @@ def _unknown(headlines: Headlines, declared: dict[str, dict[str, set[Place]]]) -
         named += [(each.cell, each.claim) for each in headline.counterfactuals if each.claim]
         yield from (f"{cell}:{claim}" for cell, claim in named if claim not in declared.get(cell, {}))
         yield from (each.cell for each in headline.counterfactuals if each.cell not in declared)
+        for each in headline.counterfactuals:
+            there = {path for _, path in declared.get(each.cell, {}).get(each.claim, ())}
+            yield from (f"{each.cell}:{each.claim} over {path}" for path in each.paths if path not in there)
         own = {f"{cell}:{claim}" for cell, claim in headline.claims}
         yield from (
             f"{each.cause_of}, which is no claim of {headline.id}"

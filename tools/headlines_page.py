@@ -61,15 +61,15 @@ def page(headlines: Headlines, results: Mapping[str, CellResults]) -> str:
 
 
 def _machines(results: Mapping[str, CellResults]) -> str:
-    """Place and time of the measurements; programs that stand in the specs are in each cell's host.json."""
-    dates: dict[str, set[str]] = {}
-    for host in (each.host for each in results.values() if each.host):
+    """Places and times of the measurements, each with its cells; programs that stand in the specs are in each cell's
+    host.json."""
+    cells: dict[str, list[str]] = {}
+    for cell, host in ((name, each.host) for name, each in results.items() if each.host):
         told = f"{host['cpus']} processors ({host['cpu_model']}), Linux {host['kernel']}, quiclab {host['quiclab']}"
-        dates.setdefault(told, set()).update([host["measured"]] if "measured" in host else [])
-    when = {
-        told: f" ({' to '.join(dict.fromkeys((min(days), max(days))))})" if days else "" for told, days in dates.items()
-    }
-    return f"\nMeasured on {'; '.join(told + when[told] for told in sorted(when))}." if when else ""
+        day = f", {host['measured']}" if "measured" in host else ""
+        cells.setdefault(told + day, []).append(cell)
+    lines = [f"* {told}: {', '.join(sorted(there))}" for told, there in sorted(cells.items())]
+    return "\n".join(["\nMeasured on:\n", *lines]) if lines else ""
 
 
 def _paper(paper: Paper, headlines: Headlines, results: Mapping[str, CellResults], found: Mapping[str, Verdict]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
-from headlines_results import CellResults, Counterfactual, Headline, Verdict, rows_of
+from headlines_results import CellResults, Counterfactual, Headline, Verdict, rows_again, rows_of
 from headlines_row import SINCE, SPREAD, claim_cell, is_count, link, ours, since
 from headlines_verdict import verdict_of
 
@@ -50,7 +50,7 @@ def _counterfactual(of: Counterfactual, results: Mapping[str, CellResults]) -> s
     if of.claim:
         again = [
             f"{claim_cell(row)}: {ours(row).rstrip('.')}, {_count(row)}{row['verdict']}{since(row)}"
-            for row in results[of.cell].claims.get(of.claim, ())
+            for row in rows_again(of, results)
         ]
         return f"Held again against {link(of.cell)}, which has {of.what}: {'; '.join(again)}." if again else ""
     table = results[of.cell].differences

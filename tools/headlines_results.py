@@ -38,6 +38,7 @@ __all__ = [
     "places",
     "read_headlines",
     "read_results",
+    "rows_again",
     "rows_of",
 ]  # fmt: skip
 
@@ -148,6 +149,15 @@ def arms_in_name(name: str) -> list[str]:
     """Arms that the name of a side in claims.csv is of: one, a ratio of two, a mean over several, or all but the last
     of a count."""
     return _BETWEEN_ARMS.split(name.replace("mean of ", ""))
+
+
+def rows_again(
+    of: Counterfactual, results: Mapping[str, CellResults], *, before: bool = True
+) -> list[dict[str, Any]]:
+    """Rows of the claim that a counterfactual holds again, over its paths alone; those that were measured before their
+    spec changed only if `before` is true."""
+    rows = results[of.cell].rows(of.claim, before=before) if of.claim else []
+    return [row for row in rows if not of.paths or row["path"] in of.paths]
 
 
 def rows_of(

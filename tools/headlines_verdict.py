@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from headlines_results import CellResults, Headline, StandIn, Verdict, rows_of
+from headlines_results import CellResults, Headline, StandIn, Verdict, rows_again, rows_of
 
 AGREES, DIFFERS = "agrees", "differs"
 
@@ -96,7 +96,7 @@ def _is_taken_away(headline: Headline, results: Mapping[str, CellResults], *, be
     }
     gone = set()
     for each in headline.counterfactuals:
-        again = results[each.cell].rows(each.claim, before=before) if each.cause_of else []
+        again = rows_again(each, results, before=before) if each.cause_of else []
         if again and all(row["verdict"] == AGREES for row in again):
             gone.add(each.cause_of)
     return differing <= gone

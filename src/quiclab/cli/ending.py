@@ -26,9 +26,7 @@ def code_at_the_end(code: int, study_dir: StudyDir, result: ReportDocument | Non
     """
     if code != ExitCode.NOT_JUDGED:
         return code
-    with open_ledger(study_dir) as ledger:
-        rows = [PlanRow(**row) for row in ledger.rows()]
-        lacking = disturbed_blocks(rows, ledger.attempts()).compared
+    lacking = pairs_lacking(study_dir)
     if not lacking:
         return ExitCode.OK
     if result is None:
@@ -37,8 +35,21 @@ def code_at_the_end(code: int, study_dir: StudyDir, result: ReportDocument | Non
     judged = {each.cell_id for each in comparisons} - {each.cell_id for each in comparisons if not _is_decided(each)}
     if not (left := {cell: number for cell, number in lacking.items() if cell not in judged}):
         return ExitCode.OK
-    print(_not_judged(left))
+    print(f"{lacking_text(left)} Those that are there decide nothing (exit code {ExitCode.NOT_JUDGED}).")
     return code
+
+
+def pairs_lacking(study_dir: StudyDir) -> Mapping[str, int]:
+    """Cell → number of its planned pairs that were disturbed in every attempt; of cells that lack any."""
+    with open_ledger(study_dir) as ledger:
+        rows = [PlanRow(**row) for row in ledger.rows()]
+        return disturbed_blocks(rows, ledger.attempts()).compared
+
+
+def lacking_text(lacking: Mapping[str, int]) -> str:
+    """Say how many of their planned pairs cells lack."""
+    told = number_text.listed([f"{cell} ({number} missing)" for cell, number in lacking.items()])
+    return f"Pairs stayed disturbed: {told}."
 
 
 def code_of_trials(trials: TrialCounts) -> int:
@@ -46,12 +57,6 @@ def code_of_trials(trials: TrialCounts) -> int:
     if trials.failed or trials.unproven or trials.damaged:
         return ExitCode.TRIALS_FAILED
     return ExitCode.NOT_JUDGED if trials.void else ExitCode.OK
-
-
-def _not_judged(lacking: Mapping[str, int]) -> str:
-    """Say of cells how many of their planned pairs they lack, and that the others do not decide them."""
-    told = number_text.listed([f"{cell} ({number} missing)" for cell, number in lacking.items()])
-    return f"Pairs stayed disturbed: {told}. Those that are there decide nothing (exit code {ExitCode.NOT_JUDGED})."
 
 
 def _is_decided(comparison: Comparison) -> bool:

@@ -162,7 +162,7 @@ def _run_all(arguments: argparse.Namespace, choice: Choice, studies: Sequence[Pa
             if time.monotonic() >= until_s:
                 break
             print(f"\n{study.name}, {number} of {len(studies)}: {study.whole.question}", flush=True)
-            codes.append(_run_one(arguments, study, until_s, judged))
+            codes.append(_run_one(arguments, study, choice, until_s, judged))
             if len(judged) < number:
                 break
             print_lines([study_line(judged[-1])])
@@ -179,7 +179,9 @@ def _run_all(arguments: argparse.Namespace, choice: Choice, studies: Sequence[Pa
     return code
 
 
-def _run_one(arguments: argparse.Namespace, asked: PaperStudy, until_s: float, judged: list[JudgedStudy]) -> int:
+def _run_one(
+    arguments: argparse.Namespace, asked: PaperStudy, choice: Choice, until_s: float, judged: list[JudgedStudy]
+) -> int:
     """Run one study and add what came of it to `judged`. Returns its exit code; what goes wrong is told."""
 
     def work() -> int:
@@ -218,7 +220,8 @@ def _run_one(arguments: argparse.Namespace, asked: PaperStudy, until_s: float, j
 
             code = in_sandbox_of(study_dir, trials)
             if code in RAN and study_dir.has_trials():
-                judged.append(in_fresh_process(judge_study, RunStudy(asked.name, study, study_dir, code)))
+                ran = RunStudy(asked.name, study, study_dir, code, choice.claims_in(asked.name))
+                judged.append(in_fresh_process(judge_study, ran))
                 return judged[-1].result.exit_code
             return code
 

@@ -5,11 +5,13 @@ the next one, and must have no threads then."""
 from __future__ import annotations
 
 import io
+from collections.abc import Collection, Iterable
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from quiclab.cli.paper_document import ClaimResult, JudgedStudy, StudyResult
+from quiclab.model.errors import ExitCode
 from quiclab.model.interval import Interval
 from quiclab.model.study import Study
 from quiclab.store.layout import StudyDir
@@ -30,13 +32,15 @@ class RunStudy:
     study_dir: StudyDir
     code: int
     """Exit code of its trials."""
+    held: frozenset[str]
+    """Ids of its claims that belong to what was asked for."""
 
 
 def judge_study(ran: RunStudy) -> JudgedStudy:
     """Decode what is not decoded yet, hold every claim against the study, and write its report. Raises DecodeError
     where the study cannot be read, HostError where the disk refuses."""
     from quiclab.cli.analyse import analyse
-    from quiclab.cli.ending import code_at_the_end
+    from quiclab.cli.ending import lacking_text, pairs_lacking
     from quiclab.cli.run_document import counts
     from quiclab.compare.interim_analyses import look_notes, looks_at
     from quiclab.compare.papers.claims_section import claims_in_cells
@@ -53,9 +57,11 @@ def judge_study(ran: RunStudy) -> JudgedStudy:
 
     with redirect_stdout(io.StringIO()):  # the claims are all that is told
         report = analyse(ran.study_dir, show=hold)
-    with redirect_stdout(io.StringIO()) as told:
-        code = code_at_the_end(ran.code, ran.study_dir, report)
-    notes += told.getvalue().splitlines()
+    code = ran.code
+    if code == ExitCode.NOT_JUDGED:
+        lacking = pairs_lacking(ran.study_dir)
+        code = _code_with(lacking, [each for each in claims if each.claim in ran.held])
+        notes += [lacking_text(lacking)] * bool(lacking)
     result = StudyResult(
         ran.name,
         str(ran.study_dir.root),
@@ -66,6 +72,17 @@ def judge_study(ran: RunStudy) -> JudgedStudy:
         tuple(notes),
     )
     return JudgedStudy(result, tuple(claims))
+
+
+def _code_with(lacking: Collection[str], claims: Iterable[ClaimResult]) -> ExitCode:
+    """Exit code of a study that lacks pairs of these cells: a good end where no claim is open for want of them."""
+    from quiclab.compare.papers.claim_verdict import Verdict
+
+    for each in claims:
+        is_open = each.verdict in (Verdict.INCONCLUSIVE, Verdict.NOT_JUDGED)
+        if is_open and (each.workload is None or f"{each.workload}/{each.path}" in lacking):
+            return ExitCode.NOT_JUDGED
+    return ExitCode.OK
 
 
 def _claim(study: str, found: ClaimInCell) -> ClaimResult:

@@ -17,7 +17,7 @@ Direction = Literal["lower", "higher", "same", "not lower", "not higher"]
 
 TO = " to "
 _ENDS = 2
-PER_CENT = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?) ?%")
+PER_CENT = re.compile(r"([+-]?[0-9]{1,9}(?:\.[0-9]{1,9})?) ?%")
 _K_OF_N = re.compile(r"([0-9]{1,6}) of ([0-9]{1,6})")
 _BOUND = re.compile(r"(below|above) (.+)")
 _PLACES = ("lowest", "highest")

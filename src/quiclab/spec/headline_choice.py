@@ -84,6 +84,10 @@ class Choice:
         """Cells of their claims, each once, in the order of the results."""
         return tuple(dict.fromkeys(study for each in self.headlines for study in each.studies))
 
+    def claims_in(self, study: str) -> frozenset[str]:
+        """Ids of their claims in a cell: others of that cell are about other results."""
+        return frozenset(claim for each in self.headlines for name, claim in each.claims if name == study)
+
 
 def choose(known: Headlines, paper: str, result: str = "") -> Choice:
     """Return the results that two words name: those of a `paper`, or with an id, a figure, a table or a section of it,

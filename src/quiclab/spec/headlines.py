@@ -38,6 +38,8 @@ class Counterfactual:
     """The arm of the same blocks in which the cause is taken away."""
     claim: str = ""
     """Claim that is held against the cell again, where the substitute is no other arm."""
+    paths: tuple[str, ...] = ()
+    """Paths of that cell over which the claim is held again; empty for all of the claim's."""
     cause_of: str = ""
     """Claim of the headline, as CELL:ID, whose difference is gone with the cause if the claim agrees here."""
 
@@ -148,9 +150,10 @@ def _read_headline(node: Node) -> Headline:
 
 
 _CLAIMS = kinds.several(Kind("a claim", _read_claim), 'an array of claims such as ["yb-small:small-plain-google"]')
-_COUNTERFACTUAL_KEYS: Mapping[str, Kind[Any]] = dict.fromkeys(
-    ("cell", "what", "without", "with", "claim", "cause_of"), kinds.TITLE
-)
+_COUNTERFACTUAL_KEYS: Mapping[str, Kind[Any]] = {
+    **dict.fromkeys(("cell", "what", "without", "with", "claim", "cause_of"), kinds.TITLE),
+    "paths": kinds.several(kinds.NAME, 'an array of paths such as ["queue-10"]'),
+}
 _STAND_IN_KEYS: Mapping[str, Kind[Any]] = {"server": kinds.TITLE, "claims": _CLAIMS}
 _HEADLINE_KEYS: Mapping[str, Kind[Any]] = {
     "id": kinds.NAME,

@@ -21,11 +21,14 @@ from quiclab.cli.paper_judged import RunStudy, judge_study
 from quiclab.cli.paper_text import closing_lines, result_lines, study_line
 from quiclab.cli.status_document import TrialCounts
 from quiclab.model.errors import ExitCode
+from quiclab.model.plan_row import PlanRow
 from quiclab.spec.headlines import read_headlines
 from quiclab.spec.read import read_study
-from quiclab.store.layout import StudyDir
+from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.ledger import open_ledger
 from quiclab.study import paper_studies
+
+_HELD = frozenset({"faster", "alike", "shape"})
 
 
 def test_all_results_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -154,7 +157,7 @@ def study_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StudyDir:
 def test_a_study_is_judged_in_plain_values(study_dir: StudyDir, tmp_path: Path) -> None:
     """Claims are those of the report, which is written; no value needs a library that has threads to be read."""
     study = read_study(written(tmp_path, SMALL))
-    judged = judge_study(RunStudy("cell", study, study_dir, ExitCode.OK))
+    judged = judge_study(RunStudy("cell", study, study_dir, ExitCode.OK, _HELD))
     by_id = {each.claim: each for each in judged.claims}
     assert {name: each.verdict for name, each in by_id.items()} == {
         "faster": "agrees", "wrong": "differs", "alike": "inconclusive", "advantage": by_id["advantage"].verdict,
@@ -175,6 +178,32 @@ def test_a_study_is_judged_in_plain_values(study_dir: StudyDir, tmp_path: Path) 
         assert library not in pickle.dumps(judged)
 
 
+@pytest.mark.parametrize(
+    ("held", "code"),
+    [
+        ({"faster"}, ExitCode.OK),  # 100 KB over the lossy path, which lacks no pair
+        ({"alike"}, ExitCode.NOT_JUDGED),
+        ({"faster", "alike"}, ExitCode.NOT_JUDGED),
+        ({"shape"}, ExitCode.OK),
+    ],
+)
+def test_pairs_that_are_lacking_count_where_a_claim_is_open_for_want_of_them(
+    study_dir: StudyDir, tmp_path: Path, held: set[str], code: ExitCode
+) -> None:
+    rows = [
+        PlanRow(f"{number:016x}", "main", "100 KB/clean", "100 KB", "clean", arm, arm, "h2", 9, "9", 1, number)
+        for number, arm in enumerate(("h2", "h3"))
+    ]
+    with open_ledger(study_dir) as ledger:
+        ledger.plan(rows)
+        for row in rows:
+            ledger.record(Attempt(row.trial_id, 1, "void", "busy"))
+    study = read_study(written(tmp_path, SMALL))
+    judged = judge_study(RunStudy("cell", study, study_dir, ExitCode.NOT_JUDGED, frozenset(held)))
+    assert judged.result.exit_code == code
+    assert any("100 KB/clean (1 missing)" in note for note in judged.result.notes)
+
+
 def _result(judged: JudgedStudy, *names: str) -> HeadlineResult:
     claims = tuple(each for each in judged.claims if each.claim in names)
     limits = ("Less than the paper says: one page.",)
@@ -183,7 +212,7 @@ def _result(judged: JudgedStudy, *names: str) -> HeadlineResult:
 
 def test_claims_are_told_with_the_paper_beside_ours(study_dir: StudyDir, tmp_path: Path) -> None:
     """Verdict, what is tested, our number with interval and pairs, the reason where it does not agree, and the sum."""
-    judged = judge_study(RunStudy("cell", read_study(written(tmp_path, SMALL)), study_dir, ExitCode.OK))
+    judged = judge_study(RunStudy("cell", read_study(written(tmp_path, SMALL)), study_dir, ExitCode.OK, _HELD))
     lines = list(result_lines([_result(judged, "faster", "alike", "shape")]))
     (here,) = [each.here for each in judged.claims if each.claim == "faster"]
     assert lines[:4] == [

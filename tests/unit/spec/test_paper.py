@@ -59,6 +59,13 @@ def test_a_number_of_one_arm_has_the_units_of_its_metric(
     assert claim.expected == value
 
 
+def test_a_number_has_no_more_digits_than_a_paper_prints(tmp_path: pathlib.Path) -> None:
+    """One with hundreds of them is infinite, which no interval meets."""
+    text = PAPER + ONE_ARM.replace("ttlb_ms", "path_loss_up_pct").replace('"lower"', f'"{"9" * 400} %"')
+    (problem,) = problems(tmp_path, text)
+    assert "write path_loss_up_pct in per cent" in problem
+
+
 @pytest.mark.parametrize(
     ("kind", "arms", "wanted"),
     [

@@ -115,6 +115,18 @@ def test_a_cause_is_taken_away_where_the_claim_then_agrees(again: list[str], exp
     assert verdict_of(replace(HEADLINE, counterfactuals=(guess,)), results) is Verdict.DIFFERS
 
 
+def test_a_cause_may_be_taken_away_over_one_path_of_several() -> None:
+    """Where the claim is held over others as well, these say nothing of the cause."""
+    rows = [_row("inconclusive", path="deep"), _row("agrees", path="short")]
+    results = _results(cell=["differs"]) | {"other": CellResults({"c": rows}, host=HOST)}
+    mended = Counterfactual("other", "a short queue", claim="c", cause_of="cell:c", paths=("short",))
+    assert verdict_of(replace(HEADLINE, counterfactuals=(mended,)), results) is Verdict.CAUSE_TAKEN
+    assert verdict_of(replace(HEADLINE, counterfactuals=(replace(mended, paths=()),)), results) is Verdict.DIFFERS
+    told = _page(replace(HEADLINE, counterfactuals=(mended,)), results)
+    assert "which has a short queue: h2 → h3; 1MB, short: " in told
+    assert "1MB, deep" not in told
+
+
 def test_a_claim_about_arms_that_were_not_judged_is_not_judged(tmp_path: Path) -> None:
     """Earlier runs had another word for such a claim."""
     shutil.copytree(CELLS / "yb-far", tmp_path / "cell")
