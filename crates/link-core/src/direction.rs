@@ -142,7 +142,7 @@ pub struct Direction {
 /// Queue and rate.
 #[derive(Clone, Debug)]
 enum Middle {
-    Droptail(Bottleneck),
+    Droptail(Box<Bottleneck>),
     Managed(Box<ManagedQueue>),
 }
 
@@ -360,7 +360,8 @@ impl Middle {
     fn new(config: &DirectionConfig, key: &StreamKey) -> Self {
         let (service, bounds) = (config.service.clone(), config.queue.clone());
         if config.aqm.values().all(Option::is_none) {
-            return Self::Droptail(Bottleneck::new(service, bounds, config.overhead, key));
+            let bottleneck = Bottleneck::new(service, bounds, config.overhead, key);
+            return Self::Droptail(Box::new(bottleneck));
         }
         let transmitter = Transmitter::new(service, config.overhead, key);
         let queue = ManagedQueue::new(&config.aqm, bounds, transmitter);

@@ -288,6 +288,8 @@ def _drawn(rate: RandomRate, row: PlanRow, link: str, side: str) -> str:
 def _parts(direction: Direction) -> Iterator[str]:
     if isinstance(rate := direction.rate, RandomRate):
         yield f"rate {rate} (the mean is shown)"
+    if direction.burst is not None:
+        yield f"bursts of {direction.burst} {'at once' if direction.peak_rate is None else f'at {direction.peak_rate}'}"
     if direction.loss is not None and direction.loss_at == "exit":
         yield "loss behind the queue"
     if direction.loss_by == "super-packet":

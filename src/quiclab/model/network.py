@@ -273,6 +273,12 @@ class Direction:
 
     rate: Bitrate | RandomRate | None = None
     """Bottleneck rate over IP packet bytes, or a range in which it is drawn by chance; None is unlimited."""
+    burst: Burst | None = None
+    """Size of a token bucket that shapes the rate, as Linux's tbf: the bucket is full at first and fills at `rate`, and
+    a packet is sent as soon as it has tokens for all of it. So a burst passes at once after a pause, and what follows
+    waits in the queue. None by default: each packet takes its time at the rate."""
+    peak_rate: Bitrate | None = None
+    """Rate at which packets that have their tokens are sent, above `rate`. None by default: they take no time."""
     delay: Duration = Duration(0)
     """One-way delay, constant."""
     edge: Bitrate | None = None

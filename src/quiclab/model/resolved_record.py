@@ -83,6 +83,10 @@ class ResolvedDirection(msgspec.Struct, frozen=True):
     loss_by: str | None = None
     """Key by which packets of two arms share a draw of the loss."""
     overhead_bytes: int | None = None
+    burst_bytes: int | None = None
+    """Bytes of a token bucket that shapes the rate."""
+    peak_rate_bit_per_s: Number | None = None
+    """Rate of a burst; None where it passes at once."""
     trace: str | None = None
     """File with a trace, which has the rate."""
     schedule: tuple[ResolvedChange, ...] = ()

@@ -78,7 +78,10 @@ def _limits(direction: Direction) -> list[int]:
     highest = [each.bit_per_s for each in (rate, *changed) if each is not None]
     if not highest:
         return []
-    return [max(highest)] + ([] if direction.edge is None else [direction.edge.bit_per_s])
+    if direction.burst is not None:
+        # A burst passes at its peak rate, or as fast as the edge lets it come.
+        highest = [] if direction.peak_rate is None else [direction.peak_rate.bit_per_s]
+    return ([max(highest)] if highest else []) + ([] if direction.edge is None else [direction.edge.bit_per_s])
 
 
 def _all_links(path: Path, later: Path | None) -> list[tuple[Path, Link]]:
@@ -129,6 +132,8 @@ def _direction(direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, 
     return {
         "rate_bit_per_s": rate.bit_per_s if isinstance(rate, Bitrate) else None,
         **({"random_rate": _config(rate)} if isinstance(rate, RandomRate) else {}),
+        **({} if direction.burst is None else {"burst_bytes": direction.burst.bytes}),
+        **({} if direction.peak_rate is None else {"peak_rate_bit_per_s": direction.peak_rate.bit_per_s}),
         "edge_rate_bit_per_s": None if direction.edge is None else direction.edge.bit_per_s,
         "overhead_bytes": direction.overhead.bytes,
         "queue": _queue(direction.queue, queue_bytes(direction, base_rtt, mtu)),

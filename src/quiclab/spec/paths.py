@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from quiclab.model.addresses import Addresses
-from quiclab.model.bounds import MINUTE
+from quiclab.model.bounds import MINUTE, Burst
 from quiclab.model.study import Direction, DropList, FqCoDel, Jitter, Link, Path, Police, RandomRate
 from quiclab.model.units import Bitrate, ByteCount, Duration
 from quiclab.spec import json_form, kinds, traces
@@ -37,6 +37,7 @@ from quiclab.spec.nodes import (
 from quiclab.spec.outage import endless_outage, mean_loss
 from quiclab.spec.profiles import profiles, with_profile
 from quiclab.spec.random_rate import RATE_OR_RANDOM
+from quiclab.spec.shaper import shaper_problems
 from quiclab.spec.toml_text import Toml
 
 _BY_NUMBER = kinds.several(kinds.whole(0, 2**32 - 2), "an array of packet numbers from 0", least=1)
@@ -89,6 +90,8 @@ DIRECTION_KEYS: Mapping[str, Kind[Any]] = {
     "rate": RATE_OR_RANDOM,
     "aqm": AQM,
     **{name: effect.kind for name, effect in EFFECTS.items()},
+    "burst": kinds.kind_of(Burst),
+    "peak_rate": kinds.RATE,
     "edge": Kind(
         f'{kinds.RATE.wanted}, or "none"', _read_edge, json_form.either(kinds.RATE.form, json_form.one_of(["none"]))
     ),
@@ -297,6 +300,9 @@ def _direction(node: Node, side: str, both: Values, own: Values, mtu: int) -> Di
     for key, police in policers:
         if isinstance(police, Police) and police.burst.bytes < mtu:
             node_of(key).report(f"a burst of {police.burst} has no room for one packet of {ByteCount(mtu)}")
+    fixed = [*rates, *([direction.rate] if isinstance(direction.rate, Bitrate) else [])]
+    for key, problem in shaper_problems(direction, fixed, mtu):
+        node_of(key).report(problem)
     if direction.trace is not None and rates:
         node_of("schedule").report('"rate" cannot change where a "trace" gives it')
     if isinstance(direction.rate, RandomRate) and rates:
@@ -331,7 +337,7 @@ def _direction(node: Node, side: str, both: Values, own: Values, mtu: int) -> Di
             )
     if "edge" in values:
         return direction
-    fastest = max([_bound(direction, max) or reference, *rates])
+    fastest = max([direction.peak_rate or _bound(direction, max) or reference, *rates])
     return replace(direction, edge=max(_LEAST_EDGE, Bitrate(_EDGE_FACTOR * fastest.bit_per_s)))
 
 

@@ -240,6 +240,8 @@ LATER_FASTER = Direction(rate=Bitrate(10), schedule=(Change(Duration(1), rate=Bi
         (Direction(), SLOW, 10),
         (LATER_FASTER, FAST, 30),
         (SLOW, dataclasses.replace(FASTEST, edge=Bitrate(40)), 40),
+        (SLOW, Direction(rate=Bitrate(20), burst=ByteCount(1), peak_rate=Bitrate(60)), 60),
+        (SLOW, Direction(rate=Bitrate(20), burst=ByteCount(1), edge=Bitrate(80)), 80),
         (SLOW, Direction(rate=RandomRate(Bitrate(5), Bitrate(70), Duration(1))), 70),
     ],
 )

@@ -21,6 +21,10 @@ pub struct Direction {
     #[serde(default)]
     pub(super) rate_bit_per_s: Option<u64>,
     #[serde(default)]
+    pub(super) burst_bytes: Option<u64>,
+    #[serde(default)]
+    pub(super) peak_rate_bit_per_s: Option<u64>,
+    #[serde(default)]
     pub(super) random_rate: Option<RandomRate>,
     #[serde(default)]
     pub(super) edge_rate_bit_per_s: Option<u64>,
@@ -274,6 +278,7 @@ impl Direction {
     }
 
     fn service(&self) -> Result<core::Service, String> {
+        let bucket = self.bucket()?;
         if let Some(random) = &self.random_rate {
             return self.random(random);
         }
@@ -285,7 +290,10 @@ impl Direction {
                     |set| &set.rate_bit_per_s,
                     |rate| Ok(rate.map(BitRate)),
                 )
-                .map(core::Service::Rate);
+                .map(|rates| match bucket {
+                    None => core::Service::Rate(rates),
+                    Some(bucket) => core::Service::Shaped(rates, bucket),
+                });
         };
         if self.has_rates() {
             return Err(
@@ -298,6 +306,28 @@ impl Direction {
         core::Trace::parse(&text, trace.repeat)
             .map(core::Service::Trace)
             .map_err(|message| format!("trace.path: {}: {message}", trace.path.display()))
+    }
+
+    /// The bucket of tokens that shapes the rate.
+    fn bucket(&self) -> Result<Option<core::Bucket>, String> {
+        let peak = self.peak_rate_bit_per_s.map(BitRate);
+        let Some(burst) = self.burst_bytes else {
+            return match peak {
+                None => Ok(None),
+                Some(_) => Err("peak_rate_bit_per_s: needs burst_bytes".to_owned()),
+            };
+        };
+        if burst == 0 {
+            return Err("burst_bytes: must be above 0".to_owned());
+        }
+        if peak == Some(BitRate(0)) {
+            return Err("peak_rate_bit_per_s: must be above 0".to_owned());
+        }
+        if self.trace.is_some() || self.random_rate.is_some() || !self.has_rates() {
+            return Err("burst_bytes: needs rate_bit_per_s, not trace or random_rate".to_owned());
+        }
+        let burst = Bytes(burst);
+        Ok(Some(core::Bucket { burst, peak }))
     }
 
     fn random(&self, random: &RandomRate) -> Result<core::Service, String> {

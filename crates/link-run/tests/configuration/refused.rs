@@ -44,6 +44,23 @@ fn faults_of_a_lossy_size_are_named() {
     assert_refused("/up/oversize", value, says);
 }
 
+/// A token bucket needs a rate that is given, and room.
+#[test]
+fn faults_of_a_burst_are_named() {
+    assert_refused(
+        "/up/peak_rate_bit_per_s",
+        json!(9),
+        "up.peak_rate_bit_per_s: needs burst_bytes",
+    );
+    assert_refused(
+        "/up/burst_bytes",
+        json!(0),
+        "up.burst_bytes: must be above 0",
+    );
+    let says = "down.burst_bytes: needs rate_bit_per_s";
+    assert_refused("/down/burst_bytes", json!(3000), says);
+}
+
 /// A fault of a further link says which one it is.
 #[test]
 fn faults_of_further_links_are_named() {
