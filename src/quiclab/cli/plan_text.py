@@ -320,12 +320,15 @@ def _parts(direction: Direction) -> Iterator[str]:
     if direction.trace is not None:
         yield f"rate varies with {direction.trace} (the mean is shown)"
     if direction.schedule:
-        yield "changes at " + ", ".join(_change(change) for change in direction.schedule)
+        again = "" if direction.repeat is None else f", again every {direction.repeat}"
+        yield "changes at " + ", ".join(_change(change) for change in direction.schedule) + again
 
 
 def _change(change: Change) -> str:
     """Say when a change happens, and what an operator does then, as that decides which packets get through."""
     done = []
+    if change.rate == "none":
+        done.append("no rate any more")
     if change.aqm is not None:
         done.append("queue no longer managed" if change.aqm == "none" else str(change.aqm))
     for name, effect in EFFECTS.items():

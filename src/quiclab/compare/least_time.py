@@ -136,7 +136,7 @@ def _earlier_ns(jitter: ResolvedJitter | str | None) -> float:
 def _serialisation_ms(size: float, path: ResolvedPath, direction: ResolvedDirection, arm: ResolvedArm) -> float:
     """Return the time of the payload with headers at the direction's highest rate, less a burst that a token bucket
     lets through; 0 where that rate is not known."""
-    if direction.rate_bit_per_s is None or direction.trace:
+    if direction.rate_bit_per_s is None or direction.trace or any(change.rate for change in direction.schedule):
         return 0.0
     rates = [change.rate_bit_per_s for change in direction.schedule if change.rate_bit_per_s is not None]
     headers = _IP_BYTES.get(path.ip_version or 4, 20)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from quiclab.model.addresses import Addresses
-from quiclab.model.bounds import Bounds, Burst, Instant, Interval, MeanTime, OneWayDelay, Period, Quantum
+from quiclab.model.bounds import Bounds, Burst, Instant, Interval, MeanTime, OneWayDelay, Period, Quantum, Repetition
 from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 
 
@@ -245,17 +245,18 @@ class Change:
     """A scheduled change: at `at`, counted from the first packet that reached the link, the settings that are given
     take new values.
 
-    `jitter`, `reorder`, `aqm`, `block`, `police` and `oversize` end with "none". Jitter and outages that are set again
-    go on with their random course. A policer that comes or changes has a full bucket. The key `after` of `block`,
-    `police` and `oversize` is for those of the direction itself, because a change begins at `at`.
+    `rate`, `loss`, `jitter`, `reorder`, `aqm`, `block`, `police` and `oversize` end with "none". Jitter and outages
+    that are set again go on with their random course. A policer that comes or changes has a full bucket. The key `after`
+    of `block`, `police` and `oversize` is for those of the direction itself, because a change begins at `at`.
     """
 
     at: Duration
     """Time of the change, counted from the first packet that reached the link."""
-    rate: Bitrate | None = None
-    """Bottleneck rate over IP packet bytes. It cannot change where a trace gives it or where it is drawn by chance."""
+    rate: Bitrate | Literal["none"] | None = None
+    """Bottleneck rate over IP packet bytes; with "none" packets leave as fast as they come, and those in the queue at
+    once. It cannot change where a trace gives it or where it is drawn by chance."""
     delay: Duration | None = None
-    loss: Loss | None = None
+    loss: Loss | Literal["none"] | None = None
     queue: Queue | None = None
     jitter: Jitter | Literal["none"] | None = None
     reorder: Reorder | Literal["none"] | None = None
@@ -323,6 +324,10 @@ class Direction:
     """Share of packets in which one bit is flipped."""
     schedule: tuple[Change, ...] = ()
     """Changes while the trial runs; settings that a change does not name stay."""
+    repeat: Repetition | None = None
+    """Period of the schedule: after each such time from the first packet on, the settings that it changes have their
+    first values again, and its changes come anew, as a satellite network of 15 s has it. None by default: changes come
+    once."""
     trace: str | None = None
     """File with a Mahimahi trace, absolute or relative to the spec: it replaces `rate`."""
 

@@ -58,8 +58,11 @@ class ResolvedChange(msgspec.Struct, frozen=True):
     """A change during the trial; a setting that is None stays as it is."""
 
     rate_bit_per_s: Number | None = None
+    rate: str | None = None
+    """`none` takes the rate away."""
     delay_ns: Number | None = None
-    loss: ResolvedLoss | None = None
+    loss: str | ResolvedLoss | None = None
+    """`none` ends it."""
     queue: ResolvedQueue | None = None
     jitter: str | ResolvedJitter | None = None
     """`none` ends it."""

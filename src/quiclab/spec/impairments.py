@@ -176,6 +176,8 @@ def _or_none(kind: Kind[Any]) -> Kind[Any]:
 CHANGE_KEYS: Mapping[str, Kind[Any]] = {
     "at": kinds.INSTANT,
     **CHANGEABLE_KEYS,
+    "rate": _or_none(kinds.RATE),
+    "loss": _or_none(LOSS),
     "jitter": _or_none(JITTER),
     "reorder": _or_none(REORDER),
     "aqm": _or_none(AQM),

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import pathlib
-from typing import Any
+from typing import Any, Literal
 
 from quiclab.model.study import (
     Addresses,
@@ -28,6 +28,7 @@ from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 from quiclab.spec import traces
 from quiclab.spec.effects import EFFECTS
 from quiclab.spec.jitter import half_life
+from quiclab.spec.periods import changed_rates
 from quiclab.spec.resolved import MODEL_NAMES, as_json, suffix_of
 
 PUNCTUAL = Duration(100_000)
@@ -74,11 +75,12 @@ def busiest_rate(path: Path) -> Bitrate | None:
 def _limits(direction: Direction) -> list[int]:
     """Highest rates of one link in bit/s: that of its bottleneck over the whole schedule, and that of its edge."""
     rate = direction.rate.most if isinstance(direction.rate, RandomRate) else reference_rate(direction)
-    changed = [change.rate for change in direction.schedule]
-    highest = [each.bit_per_s for each in (rate, *changed) if each is not None]
+    highest = [each.bit_per_s for each in (rate, *changed_rates(direction)) if each is not None]
     if not highest:
         return []
-    if direction.burst is not None:
+    if any(change.rate == "none" for change in direction.schedule):
+        highest = []
+    elif direction.burst is not None:
         # A burst passes at its peak rate, or as fast as the edge lets it come.
         highest = [] if direction.peak_rate is None else [direction.peak_rate.bit_per_s]
     return ([max(highest)] if highest else []) + ([] if direction.edge is None else [direction.edge.bit_per_s])
@@ -111,7 +113,7 @@ def reference_rate(direction: Direction) -> Bitrate | None:
         return direction.rate
     if direction.trace is not None:
         return traces.mean_rate(pathlib.Path(direction.trace))
-    return next((change.rate for change in direction.schedule if change.rate is not None), None)
+    return next(iter(changed_rates(direction)), None)
 
 
 def queue_bytes(direction: Direction, base_rtt: Duration, mtu: int) -> int | None:
@@ -145,6 +147,7 @@ def _direction(direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, 
         "duplicate": _probability(direction.duplicate),
         "corrupt": _probability(direction.corrupt),
         "schedule": [_change(change, direction, base_rtt, mtu) for change in direction.schedule],
+        **({} if direction.repeat is None else {"repeat_ns": direction.repeat.ns}),
         "trace": None if trace is None else {"format": "mahimahi", "path": trace, "repeat": True},
         **({} if direction.loss_by == "index" else {"loss_by": direction.loss_by}),
         **({} if direction.drop is None else {"drop": _addresses(direction.drop)}),
@@ -187,9 +190,9 @@ def _jitter(jitter: Jitter | None) -> dict[str, object] | None:
     }
 
 
-def _loss(loss: Loss | None) -> dict[str, object] | None:
+def _loss(loss: Loss | Literal["none"] | None) -> dict[str, object] | None:
     match loss:
-        case None:
+        case None | "none":
             return None
         case Bernoulli():
             return {"model": "bernoulli", **_config(loss)}
@@ -214,10 +217,10 @@ def _probability(share: Share) -> dict[str, float] | None:
 def _change(change: Change, direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, object]:
     """A scheduled change. A queue in BDP is calculated with the rate that the same change sets, else with the first
     rate."""
-    rate = change.rate or reference_rate(direction)
+    rate = change.rate if isinstance(change.rate, Bitrate) else reference_rate(direction)
     new: dict[str, object] = {}
     if change.rate is not None:
-        new["rate_bit_per_s"] = change.rate.bit_per_s
+        new["rate_bit_per_s"] = None if change.rate == "none" else change.rate.bit_per_s
     if change.delay is not None:
         new["delay_ns"] = change.delay.ns
     if change.loss is not None:

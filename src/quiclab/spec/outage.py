@@ -14,6 +14,8 @@ def endless_outage(direction: Direction) -> Duration | None:
     since: Duration | None = None
     for at, nothing in _states(direction):
         since = (at if since is None else since) if nothing else None
+    if direction.repeat is not None and since != Duration(0):
+        return None  # the next period has its first settings
     return since
 
 
@@ -22,7 +24,8 @@ def _states(direction: Direction) -> Iterator[tuple[Duration, bool]]:
     loss, corrupt = direction.loss, direction.corrupt
     yield Duration(0), mean_loss(loss) >= 1 or corrupt.value >= 1
     for change in direction.schedule:
-        loss = loss if change.loss is None else change.loss
+        if change.loss is not None:
+            loss = None if change.loss == "none" else change.loss
         corrupt = corrupt if change.corrupt is None else change.corrupt
         yield change.at, mean_loss(loss) >= 1 or corrupt.value >= 1
 

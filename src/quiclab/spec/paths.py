@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from quiclab.model.addresses import Addresses
-from quiclab.model.bounds import MINUTE, Burst
+from quiclab.model.bounds import MINUTE, Burst, Repetition
 from quiclab.model.study import Direction, DropList, FqCoDel, Jitter, Link, Path, Police, RandomRate
 from quiclab.model.units import Bitrate, ByteCount, Duration
 from quiclab.spec import json_form, kinds, traces
@@ -35,6 +35,7 @@ from quiclab.spec.nodes import (
     table,
 )
 from quiclab.spec.outage import endless_outage, mean_loss
+from quiclab.spec.periods import changed_rates, period_problems
 from quiclab.spec.profiles import profiles, with_profile
 from quiclab.spec.random_rate import RATE_OR_RANDOM
 from quiclab.spec.shaper import shaper_problems
@@ -101,6 +102,7 @@ DIRECTION_KEYS: Mapping[str, Kind[Any]] = {
     "drop": ADDRESSES,
     "spare": ADDRESSES,
     "schedule": SCHEDULE,
+    "repeat": kinds.kind_of(Repetition),
     "trace": Kind("the name of a Mahimahi trace, absolute or relative to the spec", _read_trace, json_form.TEXT),
 }
 _OVERRIDES: Kind[dict[str, object]] = Kind(
@@ -258,7 +260,7 @@ _IDLE = {"loss_by": "no loss is drawn by chance", "spare": "nothing is lost that
 
 def _losses(direction: Direction) -> list[Any]:
     models = [direction.loss, *(change.loss for change in direction.schedule)]
-    return [model for model in models if model is not None]
+    return [model for model in models if model is not None and model != "none"]
 
 
 def _loses(direction: Direction) -> bool:
@@ -294,18 +296,19 @@ def _direction(node: Node, side: str, both: Values, own: Values, mtu: int) -> Di
     def node_of(key: str) -> Node:
         return (node.child(side) if key in own else node).child(key)
 
-    rates = [change.rate for change in direction.schedule if change.rate is not None]
+    rates = changed_rates(direction)
+    sets_rate = any(change.rate is not None for change in direction.schedule)
     reference = reference_rate(direction)
     policers = [("police", direction.police), *(("schedule", change.police) for change in direction.schedule)]
     for key, police in policers:
         if isinstance(police, Police) and police.burst.bytes < mtu:
             node_of(key).report(f"a burst of {police.burst} has no room for one packet of {ByteCount(mtu)}")
     fixed = [*rates, *([direction.rate] if isinstance(direction.rate, Bitrate) else [])]
-    for key, problem in shaper_problems(direction, fixed, mtu):
+    for key, problem in (*shaper_problems(direction, fixed, mtu), *period_problems(direction)):
         node_of(key).report(problem)
-    if direction.trace is not None and rates:
+    if direction.trace is not None and sets_rate:
         node_of("schedule").report('"rate" cannot change where a "trace" gives it')
-    if isinstance(direction.rate, RandomRate) and rates:
+    if isinstance(direction.rate, RandomRate) and sets_rate:
         node_of("schedule").report('"rate" cannot change where it is drawn by chance')
     managed = [aqm for aqm in _changed_aqm(direction) if aqm != "none"]
     fair = [aqm if isinstance(aqm, FqCoDel) else None for aqm in (direction.aqm, *_changed_aqm(direction))]

@@ -14,6 +14,9 @@ use super::police::{Block, Police};
 use super::random_rate::RandomRate;
 use crate::error::Error;
 
+/// Shortest period of a schedule: each period takes steps of its own, also while no packet comes.
+const LEAST_PERIOD_NS: u64 = 10_000_000;
+
 /// One direction as it is written.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -62,6 +65,8 @@ pub struct Direction {
     pub(super) corrupt: Option<Probability>,
     #[serde(default)]
     pub(super) schedule: Vec<Change>,
+    #[serde(default)]
+    pub(super) repeat_ns: Option<u64>,
     #[serde(default)]
     pub(super) trace: Option<Trace>,
 }
@@ -164,6 +169,7 @@ impl Direction {
         {
             return Err("schedule: at_ns must not decrease".to_owned());
         }
+        self.check_period()?;
         Ok(core::DirectionConfig {
             edge_rate: self.edge_rate_bit_per_s.map(BitRate),
             block: self.timeline(
@@ -248,6 +254,32 @@ impl Direction {
                 Probability::element,
             )?,
         })
+    }
+
+    /// The period of the schedule holds all of its changes, and is long enough to be followed.
+    fn check_period(&self) -> Result<(), String> {
+        let Some(period) = self.repeat_ns else {
+            return Ok(());
+        };
+        if period < LEAST_PERIOD_NS {
+            return Err(format!(
+                "repeat_ns: {period} is below {LEAST_PERIOD_NS} (10 ms)"
+            ));
+        }
+        if let Some(late) = self.schedule.iter().find(|change| change.at_ns >= period) {
+            return Err(format!(
+                "repeat_ns: a change at {} ns is not before the end of the period, {period}",
+                late.at_ns
+            ));
+        }
+        let stops = |change: &Change| match change.set.rate_bit_per_s {
+            Setting::To(rate) => rate == Some(0),
+            Setting::Kept => true,
+        };
+        if self.rate_bit_per_s == Some(0) && self.schedule.iter().all(stops) {
+            return Err("repeat_ns: the rate is 0 for ever; leave repeat_ns out".to_owned());
+        }
+        Ok(())
     }
 
     fn aqm(&self) -> Result<Timeline<Option<core::Aqm>>, String> {
@@ -363,6 +395,9 @@ impl Direction {
                 timeline = timeline.then(Nanos(change.at_ns), value);
             }
         }
-        Ok(timeline)
+        Ok(match self.repeat_ns.map(Nanos) {
+            Some(period) if timeline.values().nth(1).is_some() => timeline.repeated(period),
+            _ => timeline,
+        })
     }
 }

@@ -29,6 +29,23 @@ fn a_short_configuration_is_enough() {
     assert_eq!(up.delay, Timeline::constant(Nanos(5)));
 }
 
+/// A period repeats what the schedule changes, and nothing else.
+#[test]
+fn a_schedule_may_repeat_itself() {
+    let mut config = valid();
+    config["up"]["schedule"] = json!([{"at_ns": 10, "set": {"delay_ns": 7}}]);
+    config["up"]["repeat_ns"] = json!(15_000_000_000_u64);
+    let up = Config::parse(&config.to_string())
+        .expect("valid")
+        .up
+        .elements("up")
+        .expect("valid");
+    let delays = Timeline::constant(Nanos(5)).then(Nanos(10), Nanos(7));
+    assert_eq!(up.delay, delays.repeated(Nanos(15_000_000_000)));
+    let rates = Timeline::constant(Some(BitRate(1000)));
+    assert_eq!(up.service, Service::Rate(rates));
+}
+
 /// A burst makes the rate that of a token bucket, with a peak rate or without.
 #[test]
 fn a_burst_shapes_the_rate() {
