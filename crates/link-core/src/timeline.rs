@@ -60,6 +60,11 @@ impl<T> Timeline<T> {
         (self.cursor, since, self.value_of(self.cursor))
     }
 
+    /// The instant of the last change within a period.
+    pub fn last_change(&self) -> Nanos {
+        self.spans.last().map_or(Nanos::ZERO, |(at, _)| *at)
+    }
+
     /// Turns every value into another one.
     pub fn map<U>(&self, mut f: impl FnMut(&T) -> U) -> Timeline<U> {
         Timeline {

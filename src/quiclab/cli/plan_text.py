@@ -317,6 +317,8 @@ def _parts(direction: Direction) -> Iterator[str]:
         yield f"{direction.corrupt} corrupted"
     if direction.overhead.bytes:
         yield f"{direction.overhead} of framing per packet"
+    if direction.delay_trace is not None:
+        yield f"delay varies with {direction.delay_trace} (the least is shown)"
     if direction.trace is not None:
         yield f"rate varies with {direction.trace} (the mean is shown)"
     if direction.schedule:

@@ -224,7 +224,22 @@ class DropList:
         return f"{len(self.packets)} listed packets"
 
 
-Loss = Bernoulli | GilbertElliott | Bursts | DropList
+@dataclass(frozen=True)
+class LossTrace:
+    """Losses as they were recorded, in a file that is copied into the study."""
+
+    trace: str
+    """File of the recording, absolute or relative to the spec."""
+    by: Literal["time", "packet"] = "time"
+    """`time`: a line has an instant in milliseconds, from where the model begins, and the share of packets that is lost
+    from then on, in per cent; the last one holds until the schedule's period ends. `packet`: a line for each packet
+    of the direction, 1 if it was lost, else 0; it begins anew after the last one."""
+
+    def __str__(self) -> str:
+        return f"recorded by {self.by}, {self.trace.rpartition('/')[2]}"
+
+
+Loss = Bernoulli | GilbertElliott | Bursts | DropList | LossTrace
 
 
 @dataclass(frozen=True)
@@ -246,8 +261,8 @@ class Change:
     take new values.
 
     `rate`, `loss`, `jitter`, `reorder`, `aqm`, `block`, `police` and `oversize` end with "none". Jitter and outages
-    that are set again go on with their random course. A policer that comes or changes has a full bucket. The key `after`
-    of `block`, `police` and `oversize` is for those of the direction itself, because a change begins at `at`.
+    that are set again go on with their random course. A policer that comes or changes has a full bucket. A change
+    begins at `at`, so that `after` of `block`, `police` and `oversize` is only for those of the direction itself.
     """
 
     at: Duration
@@ -282,6 +297,10 @@ class Direction:
     """Rate at which packets that have their tokens are sent, above `rate`. None by default: they take no time."""
     delay: Duration = Duration(0)
     """One-way delay, constant."""
+    delay_trace: str | None = None
+    """File of recorded one-way delays, absolute or relative to the spec, in place of `delay`: a line has an instant and
+    the delay from then on, both in milliseconds. The last one stays, unless `repeat` begins anew. Packets keep their
+    order. `delay` is the least of them then, which the base RTT counts with."""
     edge: Bitrate | None = None
     """Access rate before the bottleneck; None is no such limit. Where the spec gives a rate but no edge, it becomes
     max(1 Gbit/s, 10 × rate), so that bursts arrive as from a real network card."""

@@ -92,6 +92,8 @@ class ResolvedDirection(msgspec.Struct, frozen=True):
     """Rate of a burst; None where it passes at once."""
     trace: str | None = None
     """File with a trace, which has the rate."""
+    delay_trace: str | None = None
+    """File with recorded delays; `delay_ns` is the least of them."""
     schedule: tuple[ResolvedChange, ...] = ()
 
 

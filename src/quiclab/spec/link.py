@@ -20,6 +20,7 @@ from quiclab.model.study import (
     Jitter,
     Link,
     Loss,
+    LossTrace,
     Path,
     Queue,
     RandomRate,
@@ -140,6 +141,7 @@ def _direction(direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, 
         "overhead_bytes": direction.overhead.bytes,
         "queue": _queue(direction.queue, queue_bytes(direction, base_rtt, mtu)),
         "delay_ns": direction.delay.ns,
+        **({} if direction.delay_trace is None else {"delay_trace": direction.delay_trace}),
         "jitter": _jitter(direction.jitter),
         "loss": _loss(direction.loss),
         "loss_at": direction.loss_at,
@@ -202,6 +204,8 @@ def _loss(loss: Loss | Literal["none"] | None) -> dict[str, object] | None:
             return {"model": "gilbert_elliott", **chances, **config}
         case Bursts():
             return {"model": "gilbert_elliott_time", **_config(loss)}
+        case LossTrace():
+            return {"model": "trace", "path": loss.trace, "by": loss.by}
         case DropList():
             return {"model": "list", "indices": list(loss.packets)}
 

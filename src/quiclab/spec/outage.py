@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from quiclab.model.study import Bernoulli, Bursts, Direction, DropList, GilbertElliott, Loss
+from quiclab.model.study import Bernoulli, Bursts, Direction, DropList, GilbertElliott, Loss, LossTrace
 from quiclab.model.units import Duration
+from quiclab.spec.recorded import mean_recorded_loss
 
 
 def endless_outage(direction: Direction) -> Duration | None:
@@ -35,6 +36,8 @@ def mean_loss(loss: Loss | None) -> float:
     match loss:
         case None | DropList():
             return 0.0
+        case LossTrace():
+            return mean_recorded_loss(loss)
         case Bernoulli():
             return loss.probability.value
         case GilbertElliott():

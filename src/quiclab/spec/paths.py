@@ -7,6 +7,7 @@ Packets addressed by what a link can see of them without keys (`drop` and `spare
 from __future__ import annotations
 
 import dataclasses
+import pathlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -15,7 +16,7 @@ from quiclab.model.addresses import Addresses
 from quiclab.model.bounds import MINUTE, Burst, Repetition
 from quiclab.model.study import Direction, DropList, FqCoDel, Jitter, Link, Path, Police, RandomRate
 from quiclab.model.units import Bitrate, ByteCount, Duration
-from quiclab.spec import json_form, kinds, traces
+from quiclab.spec import json_form, kinds, recorded, traces
 from quiclab.spec.aqm import AQM
 from quiclab.spec.effects import EFFECTS
 from quiclab.spec.impairments import CHANGEABLE_KEYS, SCHEDULE
@@ -86,6 +87,12 @@ def _read_trace(node: Node) -> str:
     return str(path)
 
 
+def _read_delay_trace(node: Node) -> str:
+    path = kinds.FILE.read(node)
+    recorded.delays(path)
+    return str(path)
+
+
 DIRECTION_KEYS: Mapping[str, Kind[Any]] = {
     **CHANGEABLE_KEYS,
     "rate": RATE_OR_RANDOM,
@@ -93,6 +100,9 @@ DIRECTION_KEYS: Mapping[str, Kind[Any]] = {
     **{name: effect.kind for name, effect in EFFECTS.items()},
     "burst": kinds.kind_of(Burst),
     "peak_rate": kinds.RATE,
+    "delay_trace": Kind(
+        "the name of a file of recorded delays, absolute or relative to the spec", _read_delay_trace, json_form.TEXT
+    ),
     "edge": Kind(
         f'{kinds.RATE.wanted}, or "none"', _read_edge, json_form.either(kinds.RATE.form, json_form.one_of(["none"]))
     ),
@@ -107,7 +117,7 @@ DIRECTION_KEYS: Mapping[str, Kind[Any]] = {
 }
 _OVERRIDES: Kind[dict[str, object]] = Kind(
     "a table with the keys of one direction",
-    lambda node: _without_rate_and_trace(node, read_keys(node, DIRECTION_KEYS)),
+    lambda node: _without_replaced(node, read_keys(node, DIRECTION_KEYS)),
     form_of(DIRECTION_KEYS, Direction),
 )
 _BOTH_DIRECTIONS: Mapping[str, Kind[Any]] = {"up": _OVERRIDES, "down": _OVERRIDES, **DIRECTION_KEYS}
@@ -146,7 +156,7 @@ def read_path(node: Node) -> Path:
         node = _with_delay(node)
     if isinstance(node.value, dict) and _has_profile(node.value) and "link" not in node.value:
         node = replace(node, value=with_profile(node.value, DIRECTION_KEYS))
-    values = _without_rate_and_trace(node, read_keys(node, PATH_KEYS, required=("name",)))
+    values = _without_replaced(node, read_keys(node, PATH_KEYS, required=("name",)))
     mtu = values.get("mtu", Path.mtu)
     if "link" in values:
         links = _several(node, values.pop("link"), mtu)
@@ -191,7 +201,7 @@ def read_link(node: Node, mtu: int, keys: Mapping[str, Kind[Any]], required: tup
     if isinstance(node.value, dict) and _has_profile(node.value):
         merged = with_profile(node.value, DIRECTION_KEYS)
         node = replace(node, value={key: value for key, value in merged.items() if key in keys})
-    values = _without_rate_and_trace(node, read_keys(node, keys, required=required))
+    values = _without_replaced(node, read_keys(node, keys, required=required))
     directions = _directions(node, values, mtu)
     return Link(values.get("name", ""), directions["up"], directions["down"], values.get("profile", ""))
 
@@ -280,18 +290,23 @@ def _varies(direction: Direction) -> bool:
     return by_packet or direction.reorder is not None or bool(direction.duplicate.value)
 
 
-def _without_rate_and_trace(node: Node, values: Values) -> Values:
+def _without_replaced(node: Node, values: Values) -> Values:
     if "rate" in values and "trace" in values:
         node.child("trace").report('"trace" replaces "rate"; write one of them')
+    if "delay" in values and "delay_trace" in values:
+        node.child("delay_trace").report('"delay_trace" replaces "delay"; write one of them')
     return values
 
 
 def _direction(node: Node, side: str, both: Values, own: Values, mtu: int) -> Direction:
     """Build one direction from what the path says for both, overridden by what it says for this one."""
-    stands_for = {"rate": "trace", "trace": "rate"}
+    stands_for = {"rate": "trace", "trace": "rate", "delay": "delay_trace", "delay_trace": "delay"}
     overridden = {stands_for[key] for key in own if key in stands_for}
     values = {**{key: value for key, value in both.items() if key not in overridden}, **own}
     direction = Direction(**values)
+    if direction.delay_trace is not None:
+        least = recorded.delays(pathlib.Path(direction.delay_trace)).least
+        direction = replace(direction, delay=Duration(int(least)))
 
     def node_of(key: str) -> Node:
         return (node.child(side) if key in own else node).child(key)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One direction in the configuration file: its fields, how a schedule changes them, and what the link makes of them.
 
+use std::path::PathBuf;
+
 use link_core as core;
 use link_core::{BitRate, Bytes, Nanos, Timeline};
 use serde::Deserialize;
@@ -8,7 +10,8 @@ use serde::Deserialize;
 use super::address::Addresses;
 use super::aqm::Aqm;
 use super::elements::{
-    chance, optional, Jitter, Loss, LossAt, LossBy, Probability, Queue, Reorder, Trace, TraceFormat,
+    chance, optional, recorded, Jitter, Loss, LossAt, LossBy, Probability, Queue, Reorder, Trace,
+    TraceFormat,
 };
 use super::police::{Block, Police};
 use super::random_rate::RandomRate;
@@ -45,6 +48,8 @@ pub struct Direction {
     pub(super) aqm: Option<Aqm>,
     #[serde(default)]
     pub(super) delay_ns: u64,
+    #[serde(default)]
+    pub(super) delay_trace: Option<PathBuf>,
     #[serde(default)]
     pub(super) jitter: Option<Jitter>,
     #[serde(default)]
@@ -199,24 +204,14 @@ impl Direction {
                 |queue| Ok(queue.bound()),
             )?,
             aqm: self.aqm()?,
-            delay: self.timeline(
-                "delay_ns",
-                &self.delay_ns,
-                |set| &set.delay_ns,
-                |ns| Ok(Nanos(*ns)),
-            )?,
+            delay: self.delays()?,
             jitter: self.timeline(
                 "jitter",
                 &self.jitter,
                 |set| &set.jitter,
                 |jitter| optional(jitter, Jitter::element),
             )?,
-            loss: self.timeline(
-                "loss",
-                &self.loss,
-                |set| &set.loss,
-                |loss| optional(loss, Loss::element),
-            )?,
+            loss: self.losses()?,
             loss_by: match self.loss_by {
                 LossBy::Index => core::LossKey::Index,
                 LossBy::Class => core::LossKey::Class,
@@ -254,6 +249,53 @@ impl Direction {
                 Probability::element,
             )?,
         })
+    }
+
+    /// The delay over time: that of the schedule, or as it was recorded.
+    fn delays(&self) -> Result<Timeline<Nanos>, String> {
+        let scheduled = self.timeline(
+            "delay_ns",
+            &self.delay_ns,
+            |set| &set.delay_ns,
+            |ns| Ok(Nanos(*ns)),
+        )?;
+        let Some(path) = &self.delay_trace else {
+            return Ok(scheduled);
+        };
+        if scheduled.values().nth(1).is_some() {
+            return Err("delay_trace: has the delays; no change can set delay_ns".to_owned());
+        }
+        let delays = recorded(path, core::parse_delays)
+            .map_err(|message| format!("delay_trace{message}"))?;
+        self.anew(delays, "delay_trace")
+    }
+
+    /// The loss over time. A recording begins anew in each period of the schedule.
+    fn losses(&self) -> Result<Timeline<Option<core::Loss>>, String> {
+        let losses = self.timeline(
+            "loss",
+            &self.loss,
+            |set| &set.loss,
+            |loss| optional(loss, Loss::element),
+        )?;
+        let timed = losses
+            .values()
+            .any(|loss| matches!(loss, Some(core::Loss::Timed(_))));
+        if timed && losses.values().nth(1).is_none() {
+            return self.anew(losses, "loss");
+        }
+        Ok(losses)
+    }
+
+    /// A recording that begins anew in each period, if there are any.
+    fn anew<T>(&self, course: Timeline<T>, field: &str) -> Result<Timeline<T>, String> {
+        match self.repeat_ns.map(Nanos) {
+            None => Ok(course),
+            Some(period) if course.last_change() < period => Ok(course.repeated(period)),
+            Some(Nanos(period)) => Err(format!(
+                "{field}: its last line is not before the end of the period (repeat_ns), {period} ns"
+            )),
+        }
     }
 
     /// The period of the schedule holds all of its changes, and is long enough to be followed.

@@ -75,6 +75,18 @@ fn faults_of_a_period_are_named() {
     assert!(refused(20_000_000, 0, 1).contains("the rate is 0 for ever"));
 }
 
+/// Recordings that are not there, or are none, are refused with their place.
+#[test]
+fn faults_of_recordings_are_named() {
+    let says = "up.delay_trace.path: /nowhere/delays: ";
+    assert_refused("/up/delay_trace", json!("/nowhere/delays"), says);
+    let loss = |path: &str| json!({"model": "trace", "path": path, "by": "time"});
+    let says = "down.loss.path: /dev/zero: it is no regular file";
+    assert_refused("/down/loss", loss("/dev/zero"), says);
+    let says = "line 1: 'Linux version";
+    assert_refused("/down/loss", loss("/proc/version"), says);
+}
+
 /// A fault of a further link says which one it is.
 #[test]
 fn faults_of_further_links_are_named() {
