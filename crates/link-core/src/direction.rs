@@ -125,11 +125,11 @@ pub struct Direction {
     super_packets: SuperPackets,
     /// True if the packets of one share the draws of loss, jitter, reordering and duplication.
     by_super_packet: bool,
-    edge: Option<Bottleneck>,
-    police: PoliceStage,
-    /// Boxed, as few paths have it: directions are moved over the stack, two at a time.
+    // Boxed, as far as few paths have it: directions are moved over the stack, two at a time.
+    edge: Option<Box<Bottleneck>>,
+    police: Box<PoliceStage>,
     oversize: Box<ChanceStage<Option<Oversize>>>,
-    loss: LossStage,
+    loss: Box<LossStage>,
     loss_at: LossAt,
     bottleneck: Middle,
     delay: DelayStage,
@@ -142,7 +142,7 @@ pub struct Direction {
 /// Queue and rate.
 #[derive(Clone, Debug)]
 enum Middle {
-    Droptail(Bottleneck),
+    Droptail(Box<Bottleneck>),
     Managed(Box<ManagedQueue>),
 }
 
@@ -184,7 +184,8 @@ impl Direction {
                 ..QueueBound::default()
             };
             let service = Service::Rate(Timeline::constant(Some(rate)));
-            Bottleneck::new(service, Timeline::constant(bound), config.overhead, key)
+            let bound = Timeline::constant(bound);
+            Box::new(Bottleneck::new(service, bound, config.overhead, key))
         });
         let oversize_chance =
             |setting: &Option<Oversize>| setting.map_or(Chance::NEVER, |oversize| oversize.chance);
@@ -195,14 +196,14 @@ impl Direction {
             super_packets: SuperPackets::default(),
             by_super_packet: config.loss_by == LossKey::SuperPacket,
             edge,
-            police: PoliceStage::new(config.block.clone(), &config.police),
+            police: Box::new(PoliceStage::new(config.block.clone(), &config.police)),
             oversize: Box::new(ChanceStage::new(
                 config.oversize.clone(),
                 oversize_chance,
                 key,
                 "oversize",
             )),
-            loss: LossStage::new(
+            loss: Box::new(LossStage::new(
                 LossRules {
                     models: &config.loss,
                     key: config.loss_by,
@@ -210,7 +211,7 @@ impl Direction {
                     spare: &config.spare,
                 },
                 key,
-            ),
+            )),
             loss_at: config.loss_at,
             bottleneck: Middle::new(config, key),
             delay: DelayStage::new(config.delay.clone(), &config.jitter, key),
@@ -360,7 +361,8 @@ impl Middle {
     fn new(config: &DirectionConfig, key: &StreamKey) -> Self {
         let (service, bounds) = (config.service.clone(), config.queue.clone());
         if config.aqm.values().all(Option::is_none) {
-            return Self::Droptail(Bottleneck::new(service, bounds, config.overhead, key));
+            let bottleneck = Bottleneck::new(service, bounds, config.overhead, key);
+            return Self::Droptail(Box::new(bottleneck));
         }
         let transmitter = Transmitter::new(service, config.overhead, key);
         let queue = ManagedQueue::new(&config.aqm, bounds, transmitter);

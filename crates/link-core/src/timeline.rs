@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A setting that changes at given instants.
-
-use std::collections::VecDeque;
+//! A setting that changes at given instants, once or in every period.
 
 use crate::units::Nanos;
 
 /// A value for every instant from t = 0 on: constant between changes.
 ///
 /// Each element of a link keeps the timeline of its own settings and asks for the instant at which a packet reaches
-/// that element, so a schedule needs no events.
+/// that element, so a schedule needs no events. Spans of a timeline that repeats itself are numbered on over all
+/// periods.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timeline<T> {
     spans: Vec<(Nanos, T)>,
     cursor: usize,
+    period: Option<Nanos>,
 }
 
 impl<T> Timeline<T> {
@@ -21,6 +21,7 @@ impl<T> Timeline<T> {
         Self {
             spans: vec![(Nanos::ZERO, value)],
             cursor: 0,
+            period: None,
         }
     }
 
@@ -35,25 +36,49 @@ impl<T> Timeline<T> {
         self
     }
 
-    /// The value in force at `t`. The instants asked for never go back.
-    pub fn at(&mut self, t: Nanos) -> &mut T {
-        self.cursor = self.span_at(self.cursor, t);
-        &mut self.spans[self.cursor].1
+    /// Repeats the course in every period, from the first value on. All changes must be before its end.
+    #[must_use]
+    pub fn repeated(mut self, period: Nanos) -> Self {
+        debug_assert!(
+            self.spans.last().is_none_or(|(last, _)| *last < period),
+            "changes are before the end of the period"
+        );
+        self.period = Some(period);
+        self
     }
 
-    /// Turns every value into another one; `f` also gets the instant of the change.
-    pub fn map<U>(&self, mut f: impl FnMut(Nanos, &T) -> U) -> Timeline<U> {
+    /// The value in force at `t`. The instants asked for never go back.
+    pub fn at(&mut self, t: Nanos) -> &T {
+        self.cursor = self.span_at(self.cursor, t);
+        self.value_of(self.cursor)
+    }
+
+    /// The value in force at `t`, with the number of its span and the instant from which on it is.
+    pub(crate) fn entered_at(&mut self, t: Nanos) -> (usize, Nanos, &T) {
+        self.cursor = self.span_at(self.cursor, t);
+        let since = self.start_of(self.cursor).unwrap_or(Nanos::NEVER);
+        (self.cursor, since, self.value_of(self.cursor))
+    }
+
+    /// The instant of the last change within a period.
+    pub fn last_change(&self) -> Nanos {
+        self.spans.last().map_or(Nanos::ZERO, |(at, _)| *at)
+    }
+
+    /// Turns every value into another one.
+    pub fn map<U>(&self, mut f: impl FnMut(&T) -> U) -> Timeline<U> {
         Timeline {
             spans: self
                 .spans
                 .iter()
-                .map(|(at, value)| (*at, f(*at, value)))
+                .map(|(at, value)| (*at, f(value)))
                 .collect(),
             cursor: 0,
+            period: self.period,
         }
     }
 
-    /// All values, in order of time.
+    /// All values, in order of time; of one that repeats itself those of a period.
     pub fn values(&self) -> impl Iterator<Item = &T> {
         self.spans.iter().map(|(_, value)| value)
     }
@@ -63,11 +88,20 @@ impl<T> Timeline<T> {
     where
         T: Clone,
     {
-        Changes(self.spans.iter().cloned().collect())
+        Changes {
+            values: self.clone(),
+            next: 0,
+        }
     }
 
     /// The number of the span that holds `t`, looking from span `from` on.
     pub(crate) fn span_at(&self, mut from: usize, t: Nanos) -> usize {
+        if let Some(period) = self.period {
+            let within = Nanos(t.0 % period.0);
+            let span = self.spans.partition_point(|(at, _)| *at <= within) - 1;
+            let lap = usize::try_from(t.0 / period.0).unwrap_or(usize::MAX);
+            return from.max(lap.saturating_mul(self.spans.len()).saturating_add(span));
+        }
         while self.end_of(from).is_some_and(|end| end <= t) {
             from += 1;
         }
@@ -76,27 +110,37 @@ impl<T> Timeline<T> {
 
     /// The value of a span.
     pub(crate) fn value_of(&self, span: usize) -> &T {
-        &self.spans[span].1
+        &self.spans[span % self.spans.len()].1
     }
 
     /// The instant at which a span ends; `None` for the last.
     pub(crate) fn end_of(&self, span: usize) -> Option<Nanos> {
-        self.spans.get(span + 1).map(|(at, _)| *at)
+        self.start_of(span + 1)
+    }
+
+    /// The instant at which a span begins; `None` if there is no such span.
+    fn start_of(&self, span: usize) -> Option<Nanos> {
+        let Some(period) = self.period else {
+            return self.spans.get(span).map(|(at, _)| *at);
+        };
+        let lap = (span / self.spans.len()) as u64;
+        Some(Nanos(period.0.saturating_mul(lap)) + self.spans[span % self.spans.len()].0)
     }
 }
 
 /// The changes of a timeline that have not been taken yet, in order of time.
 #[derive(Clone, Debug)]
-pub(crate) struct Changes<T>(VecDeque<(Nanos, T)>);
+pub(crate) struct Changes<T> {
+    values: Timeline<T>,
+    next: usize,
+}
 
-impl<T> Changes<T> {
+impl<T: Clone> Changes<T> {
     /// Takes the next change that is in force at `t`, if there is one.
     pub(crate) fn take(&mut self, t: Nanos) -> Option<(Nanos, T)> {
-        let due = self.0.front().is_some_and(|(at, _)| *at <= t);
-        if due {
-            self.0.pop_front()
-        } else {
-            None
-        }
+        let at = self.values.start_of(self.next).filter(|&at| at <= t)?;
+        let value = self.values.value_of(self.next).clone();
+        self.next += 1;
+        Some((at, value))
     }
 }

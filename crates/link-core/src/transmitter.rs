@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Transmitter of packets one after another: at a rate, or at the instants of a trace.
+//! Transmitter of packets one after another: at a rate, by a bucket of tokens, or at the instants of a trace.
 
 use crate::random::StreamKey;
 use crate::random_rate::{RandomRate, RandomRates};
 use crate::rate::RateClock;
+use crate::shaper::{Bucket, ShaperClock};
 use crate::timeline::Timeline;
 use crate::trace::{Trace, TraceClock};
 use crate::units::{BitRate, Bytes, Nanos};
@@ -13,6 +14,8 @@ use crate::units::{BitRate, Bytes, Nanos};
 pub enum Service {
     /// Packets leave at a rate; `None` takes no time.
     Rate(Timeline<Option<BitRate>>),
+    /// Packets leave as tokens of a bucket allow, which fills at a rate.
+    Shaped(Timeline<Option<BitRate>>, Bucket),
     /// Packets leave at rates that are drawn by chance, each for a period.
     Random(RandomRate),
     /// Packets leave at the instants of a trace.
@@ -23,6 +26,7 @@ pub enum Service {
 #[derive(Clone, Debug)]
 enum Pace {
     Rate(Timeline<Option<BitRate>>),
+    Shaped(Timeline<Option<BitRate>>, Bucket),
     Random(Box<RandomRates>),
     Trace(Trace),
 }
@@ -30,6 +34,7 @@ enum Pace {
 #[derive(Clone, Copy, Debug)]
 enum Clock {
     Rate(RateClock),
+    Shaped(ShaperClock),
     Trace(TraceClock),
 }
 
@@ -59,6 +64,10 @@ impl Transmitter {
         let at_a_rate = Clock::Rate(RateClock::default());
         let (pace, clock) = match service {
             Service::Rate(rates) => (Pace::Rate(rates), at_a_rate),
+            Service::Shaped(rates, bucket) => {
+                let clock = Clock::Shaped(ShaperClock::new(bucket));
+                (Pace::Shaped(rates, bucket), clock)
+            }
             Service::Random(range) => {
                 let rates = Box::new(RandomRates::new(range, key));
                 (Pace::Random(rates), at_a_rate)
@@ -86,6 +95,9 @@ impl Transmitter {
             (Pace::Rate(rates), Clock::Rate(clock)) => {
                 Clock::Rate(clock.after(rates, ready, framed))
             }
+            (Pace::Shaped(rates, bucket), Clock::Shaped(clock)) => {
+                Clock::Shaped(clock.after(rates, *bucket, ready, framed))
+            }
             (Pace::Random(rates), Clock::Rate(clock)) => {
                 Clock::Rate(clock.after(rates.as_mut(), ready, framed))
             }
@@ -111,6 +123,7 @@ impl Clock {
     fn free(self) -> Nanos {
         match self {
             Self::Rate(clock) => clock.free(),
+            Self::Shaped(clock) => clock.free(),
             Self::Trace(clock) => clock.free(),
         }
     }

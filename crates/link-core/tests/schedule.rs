@@ -5,8 +5,8 @@ mod common;
 
 use common::{chance, delivery, drive, dropped, dues, SEED};
 use link_core::{
-    BitRate, DirectionConfig, Distribution, GilbertElliottTime, Jitter, Loss, Nanos, Order,
-    QueueBound, Service, Timeline,
+    BitRate, Bytes, DirectionConfig, Distribution, GilbertElliottTime, Jitter, Loss, Nanos, Order,
+    Police, Protocol, QueueBound, Service, Timeline,
 };
 
 /// Loss, duplication and corruption are on exactly in the span that says so.
@@ -223,5 +223,109 @@ fn what_is_left_of_an_outage_shrinks_with_its_mean() {
     assert!(
         lost.abs_diff(expected) <= 1,
         "{lost} in place of {expected}"
+    );
+}
+
+const PERIOD: u64 = 15_000;
+
+/// A course that repeats itself is the same in each period, from its first value on.
+#[test]
+fn a_course_repeats_itself() {
+    let mut timeline = Timeline::constant(1)
+        .then(Nanos(0), 2)
+        .then(Nanos(10), 3)
+        .repeated(Nanos(100));
+    for lap in [0, 1, 2, 1_000_000] {
+        let found = [0, 9, 10, 99].map(|t| *timeline.at(Nanos(lap * 100 + t)));
+        assert_eq!(found, [2, 2, 3, 3], "period {lap}");
+    }
+}
+
+/// Delay, loss, rate and duplication are in each period what they were in the first.
+#[test]
+fn every_setting_may_repeat_itself() {
+    let config = DirectionConfig {
+        delay: Timeline::constant(Nanos(100))
+            .then(Nanos(5_000), Nanos(900))
+            .repeated(Nanos(PERIOD)),
+        loss: Timeline::constant(None)
+            .then(Nanos(7_000), Some(Loss::Bernoulli(chance(1.0))))
+            .then(Nanos(8_000), None)
+            .repeated(Nanos(PERIOD)),
+        duplicate: Timeline::constant(chance(0.0))
+            .then(Nanos(12_000), chance(1.0))
+            .repeated(Nanos(PERIOD)),
+        ..DirectionConfig::default()
+    };
+    let verdicts = drive(&config, SEED, 150, 1_000, 100);
+    for (i, verdict) in verdicts.iter().enumerate() {
+        let within = i % 15;
+        let Some(delivery) = delivery(verdict) else {
+            assert_eq!(within, 7, "packet {i}");
+            continue;
+        };
+        assert_ne!(within, 7, "packet {i}");
+        // A smaller delay does not turn packets around.
+        let wanted = if (5..15).contains(&within) { 900 } else { 100 };
+        let due = u64::try_from(i).unwrap() * 1_000 + wanted;
+        assert_eq!(
+            (delivery.due.0, delivery.copy.is_some()),
+            (due, within >= 12)
+        );
+    }
+}
+
+/// Packets go on at the rate of their moment over the ends of periods, also one that takes several of them.
+#[test]
+fn a_rate_repeats_itself() {
+    let rates = Timeline::constant(Some(BitRate(8_000_000)))
+        .then(Nanos(3_000_000), Some(BitRate(0)))
+        .repeated(Nanos(10_000_000));
+    let config = DirectionConfig {
+        service: Service::Rate(rates),
+        ..DirectionConfig::default()
+    };
+    // 1000 bytes a millisecond for three of each ten.
+    let found = dues(&drive(&config, SEED, 8, 0, 1000));
+    assert_eq!(
+        found,
+        [1, 2, 3, 11, 12, 13, 21, 22].map(|ms| ms * 1_000_000)
+    );
+    assert_eq!(dues(&drive(&config, SEED, 1, 0, 7000)), [21_000_000]);
+}
+
+/// A policer that a period brings has a full bucket in each of them.
+#[test]
+fn a_policer_comes_anew_in_each_period() {
+    let police = Police {
+        protocol: Protocol::Other,
+        rate: BitRate(8),
+        burst: Bytes(1000),
+        from: Nanos::ZERO,
+    };
+    let config = DirectionConfig {
+        police: Timeline::constant(None)
+            .then(Nanos(5_000), Some(police))
+            .repeated(Nanos(10_000)),
+        ..DirectionConfig::default()
+    };
+    let passed: Vec<u32> = drive(&config, SEED, 40, 1_000, 1000)
+        .iter()
+        .filter(|v| dropped(v).is_none())
+        .map(|v| v.index)
+        .collect();
+    let wanted: Vec<u32> = (0..40).filter(|i| i % 10 < 6).collect();
+    assert_eq!(passed, wanted);
+}
+
+/// Jitter that a period sets again goes on with its course: no period has the delays of another.
+#[test]
+fn jitter_is_not_periodic() {
+    let jitter = Timeline::constant(Some(in_order(2, 8)))
+        .then(Nanos(SECOND), Some(in_order(2, 8)))
+        .repeated(Nanos(2 * SECOND));
+    assert_eq!(
+        offsets(jitter),
+        offsets(Timeline::constant(Some(in_order(2, 8))))
     );
 }

@@ -16,6 +16,7 @@ from quiclab.spec.paths import read_path
 
 _OPTIONS = {
     "rate": ("RATE", 'bottleneck rate, "10mbit"'),
+    "burst": ("SIZE", 'bytes that pass at once after a pause, and then the rate, as tbf has it: "32KB"'),
     "delay": ("TIME", 'one-way delay, "50ms": without up- or down- it applies to both directions'),
     "loss": ("SHARE", 'random loss, "1%%"'),
     "queue": ("BOUND", 'queue before the bottleneck: "1 bdp", "100 packets", "64 KB" or "20 ms"'),

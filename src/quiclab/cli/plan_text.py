@@ -288,6 +288,8 @@ def _drawn(rate: RandomRate, row: PlanRow, link: str, side: str) -> str:
 def _parts(direction: Direction) -> Iterator[str]:
     if isinstance(rate := direction.rate, RandomRate):
         yield f"rate {rate} (the mean is shown)"
+    if direction.burst is not None:
+        yield f"bursts of {direction.burst} {'at once' if direction.peak_rate is None else f'at {direction.peak_rate}'}"
     if direction.loss is not None and direction.loss_at == "exit":
         yield "loss behind the queue"
     if direction.loss_by == "super-packet":
@@ -315,15 +317,20 @@ def _parts(direction: Direction) -> Iterator[str]:
         yield f"{direction.corrupt} corrupted"
     if direction.overhead.bytes:
         yield f"{direction.overhead} of framing per packet"
+    if direction.delay_trace is not None:
+        yield f"delay varies with {direction.delay_trace} (the least is shown)"
     if direction.trace is not None:
         yield f"rate varies with {direction.trace} (the mean is shown)"
     if direction.schedule:
-        yield "changes at " + ", ".join(_change(change) for change in direction.schedule)
+        again = "" if direction.repeat is None else f", again every {direction.repeat}"
+        yield "changes at " + ", ".join(_change(change) for change in direction.schedule) + again
 
 
 def _change(change: Change) -> str:
     """Say when a change happens, and what an operator does then, as that decides which packets get through."""
     done = []
+    if change.rate == "none":
+        done.append("no rate any more")
     if change.aqm is not None:
         done.append("queue no longer managed" if change.aqm == "none" else str(change.aqm))
     for name, effect in EFFECTS.items():

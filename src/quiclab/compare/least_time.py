@@ -134,8 +134,9 @@ def _earlier_ns(jitter: ResolvedJitter | str | None) -> float:
 
 
 def _serialisation_ms(size: float, path: ResolvedPath, direction: ResolvedDirection, arm: ResolvedArm) -> float:
-    """Return the time of the payload with headers at the direction's highest rate; 0 where that is not known."""
-    if direction.rate_bit_per_s is None or direction.trace:
+    """Return the time of the payload with headers at the direction's highest rate, less a burst that a token bucket
+    lets through; 0 where that rate is not known."""
+    if direction.rate_bit_per_s is None or direction.trace or any(change.rate for change in direction.schedule):
         return 0.0
     rates = [change.rate_bit_per_s for change in direction.schedule if change.rate_bit_per_s is not None]
     headers = _IP_BYTES.get(path.ip_version or 4, 20)
@@ -148,4 +149,7 @@ def _serialisation_ms(size: float, path: ResolvedPath, direction: ResolvedDirect
         return 0.0
     packets = math.ceil(size / payload)
     framing = direction.overhead_bytes or 0
-    return float((size + packets * (headers + framing)) * 8 / max((direction.rate_bit_per_s, *rates)) * 1000)
+    sent = float(size + packets * (headers + framing))
+    at_rate = max(0.0, sent - (direction.burst_bytes or 0)) / float(max((direction.rate_bit_per_s, *rates)))
+    peak = direction.peak_rate_bit_per_s
+    return max(at_rate, sent / float(peak) if peak else 0.0) * 8000

@@ -76,7 +76,8 @@ def jitter_ms(path: ResolvedPath) -> float | None:
 
 def _varies(direction: ResolvedDirection) -> bool:
     """True if a trace has its rate, or its schedule sets it anew during the trial."""
-    return direction.trace is not None or any(each.rate_bit_per_s is not None for each in direction.schedule)
+    changes = direction.schedule
+    return direction.trace is not None or any(each.rate_bit_per_s is not None or each.rate for each in changes)
 
 
 def _rate_of(here: Sequence[ResolvedDirection]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from quiclab.model.addresses import Addresses
-from quiclab.model.bounds import Bounds, Burst, Instant, Interval, MeanTime, OneWayDelay, Period, Quantum
+from quiclab.model.bounds import Bounds, Burst, Instant, Interval, MeanTime, OneWayDelay, Period, Quantum, Repetition
 from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 
 
@@ -224,7 +224,22 @@ class DropList:
         return f"{len(self.packets)} listed packets"
 
 
-Loss = Bernoulli | GilbertElliott | Bursts | DropList
+@dataclass(frozen=True)
+class LossTrace:
+    """Losses as they were recorded, in a file that is copied into the study."""
+
+    trace: str
+    """File of the recording, absolute or relative to the spec."""
+    by: Literal["time", "packet"] = "time"
+    """`time`: a line has an instant in milliseconds, from where the model begins, and the share of packets that is lost
+    from then on, in per cent; the last one holds until the schedule's period ends. `packet`: a line for each packet
+    of the direction, 1 if it was lost, else 0; it begins anew after the last one."""
+
+    def __str__(self) -> str:
+        return f"recorded by {self.by}, {self.trace.rpartition('/')[2]}"
+
+
+Loss = Bernoulli | GilbertElliott | Bursts | DropList | LossTrace
 
 
 @dataclass(frozen=True)
@@ -245,17 +260,18 @@ class Change:
     """A scheduled change: at `at`, counted from the first packet that reached the link, the settings that are given
     take new values.
 
-    `jitter`, `reorder`, `aqm`, `block`, `police` and `oversize` end with "none". Jitter and outages that are set again
-    go on with their random course. A policer that comes or changes has a full bucket. The key `after` of `block`,
-    `police` and `oversize` is for those of the direction itself, because a change begins at `at`.
+    `rate`, `loss`, `jitter`, `reorder`, `aqm`, `block`, `police` and `oversize` end with "none". Jitter and outages
+    that are set again go on with their random course. A policer that comes or changes has a full bucket. A change
+    begins at `at`, so that `after` of `block`, `police` and `oversize` is only for those of the direction itself.
     """
 
     at: Duration
     """Time of the change, counted from the first packet that reached the link."""
-    rate: Bitrate | None = None
-    """Bottleneck rate over IP packet bytes. It cannot change where a trace gives it or where it is drawn by chance."""
+    rate: Bitrate | Literal["none"] | None = None
+    """Bottleneck rate over IP packet bytes; with "none" packets leave as fast as they come, and those in the queue at
+    once. It cannot change where a trace gives it or where it is drawn by chance."""
     delay: Duration | None = None
-    loss: Loss | None = None
+    loss: Loss | Literal["none"] | None = None
     queue: Queue | None = None
     jitter: Jitter | Literal["none"] | None = None
     reorder: Reorder | Literal["none"] | None = None
@@ -273,8 +289,18 @@ class Direction:
 
     rate: Bitrate | RandomRate | None = None
     """Bottleneck rate over IP packet bytes, or a range in which it is drawn by chance; None is unlimited."""
+    burst: Burst | None = None
+    """Size of a token bucket that shapes the rate, as Linux's tbf: the bucket is full at first and fills at `rate`, and
+    a packet is sent as soon as it has tokens for all of it. So a burst passes at once after a pause, and what follows
+    waits in the queue. None by default: each packet takes its time at the rate."""
+    peak_rate: Bitrate | None = None
+    """Rate at which packets that have their tokens are sent, above `rate`. None by default: they take no time."""
     delay: Duration = Duration(0)
     """One-way delay, constant."""
+    delay_trace: str | None = None
+    """File of recorded one-way delays, absolute or relative to the spec, in place of `delay`: a line has an instant and
+    the delay from then on, both in milliseconds. The last one stays, unless `repeat` begins anew. Packets keep their
+    order. `delay` is the least of them then, which the base RTT counts with."""
     edge: Bitrate | None = None
     """Access rate before the bottleneck; None is no such limit. Where the spec gives a rate but no edge, it becomes
     max(1 Gbit/s, 10 × rate), so that bursts arrive as from a real network card."""
@@ -317,6 +343,10 @@ class Direction:
     """Share of packets in which one bit is flipped."""
     schedule: tuple[Change, ...] = ()
     """Changes while the trial runs; settings that a change does not name stay."""
+    repeat: Repetition | None = None
+    """Period of the schedule: after each such time from the first packet on, the settings that it changes have their
+    first values again, and its changes come anew, as a satellite network of 15 s has it. None by default: changes come
+    once."""
     trace: str | None = None
     """File with a Mahimahi trace, absolute or relative to the spec: it replaces `rate`."""
 

@@ -58,8 +58,11 @@ class ResolvedChange(msgspec.Struct, frozen=True):
     """A change during the trial; a setting that is None stays as it is."""
 
     rate_bit_per_s: Number | None = None
+    rate: str | None = None
+    """`none` takes the rate away."""
     delay_ns: Number | None = None
-    loss: ResolvedLoss | None = None
+    loss: str | ResolvedLoss | None = None
+    """`none` ends it."""
     queue: ResolvedQueue | None = None
     jitter: str | ResolvedJitter | None = None
     """`none` ends it."""
@@ -83,8 +86,14 @@ class ResolvedDirection(msgspec.Struct, frozen=True):
     loss_by: str | None = None
     """Key by which packets of two arms share a draw of the loss."""
     overhead_bytes: int | None = None
+    burst_bytes: int | None = None
+    """Bytes of a token bucket that shapes the rate."""
+    peak_rate_bit_per_s: Number | None = None
+    """Rate of a burst; None where it passes at once."""
     trace: str | None = None
     """File with a trace, which has the rate."""
+    delay_trace: str | None = None
+    """File with recorded delays; `delay_ns` is the least of them."""
     schedule: tuple[ResolvedChange, ...] = ()
 
 

@@ -38,6 +38,8 @@ def _spans(direction: Direction, protocol: str) -> Iterable[Blocked]:
     for number, (at, block) in enumerate(settings):
         if isinstance(block, Block) and block.protocol == protocol:
             lifted = [later for later, other in settings[number + 1 :] if not _holds(other, protocol)]
+            if changes and direction.repeat is not None and direction.block is None:
+                lifted.append(direction.repeat)
             yield Blocked(at, lifted[0] if lifted else None)
 
 

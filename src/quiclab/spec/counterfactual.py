@@ -189,6 +189,7 @@ def _without(table: Toml, key: str) -> Toml:
         kept["schedule"] = [each for each in changes if each.keys() - {"at"}]
         if not kept["schedule"]:
             del kept["schedule"]
+            kept.pop("repeat", None)
     return kept
 
 

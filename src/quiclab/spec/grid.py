@@ -279,7 +279,7 @@ def _words(place: KeyPath, value: Any, number: int) -> str:
     """A value for readers of a title: `5 Mbit/s`, `1 % loss up`, `mtu 1400`."""
     key = str(place[-1])
     side = "".join(f" {each}" for each in ("up", "down") if each in place)
-    if key in ("rate", "profile", "trace"):
+    if key in ("rate", "profile", "trace", "delay_trace"):
         return f"{value}{side}"
     if isinstance(value, dict):
         return f"{key} {number + 1}{side}"

@@ -15,6 +15,7 @@ from quiclab.model.study import (
     GilbertElliott,
     Jitter,
     Loss,
+    LossTrace,
     Queue,
     Reorder,
 )
@@ -36,6 +37,7 @@ from quiclab.spec.nodes import (
     show,
     table,
 )
+from quiclab.spec.recorded import losses
 
 _MULTIPLE = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(bdp|packets?)\s*")
 
@@ -113,9 +115,15 @@ REORDER: Kind[Reorder] = table('a table such as {probability = "1 %", extra_dela
 
 _PACKET_NUMBERS: Kind[tuple[int, ...]] = kinds.several(kinds.whole(0, 2**32 - 2), "an array of packet numbers from 0")
 _DRAWN: Mapping[str, type[Loss]] = {"bernoulli": Bernoulli, "gilbert-elliott": GilbertElliott, "bursts": Bursts}
+_RECORDING: Kind[str] = Kind(
+    "the name of a file of recorded losses, absolute or relative to the spec",
+    lambda node: str(kinds.FILE.read(node)),
+    json_form.TEXT,
+)
 LOSS_MODELS: Mapping[str, tuple[type[Loss], Mapping[str, Kind[Any]]]] = {
     **{name: (cls, kinds.keys_of(cls)) for name, cls in _DRAWN.items()},
     "list": (DropList, {"packets": _PACKET_NUMBERS}),
+    "trace": (LossTrace, {"trace": _RECORDING, "by": kinds.choice(("time", "packet"))}),
 }
 
 
@@ -135,12 +143,15 @@ def _read_loss(node: Node) -> Loss:
     if node.source.reports > before:
         raise ReportedError
     del values["model"]
-    return cls(**values)
+    loss = cls(**values)
+    if isinstance(loss, LossTrace):
+        losses(loss)
+    return loss
 
 
 LOSS: Kind[Loss] = Kind(
-    '"1 %" (each packet by itself), a table with a model (bernoulli, gilbert-elliott, bursts, list), or an array of '
-    "packet numbers",
+    '"1 %" (each packet by itself), a table with a model (bernoulli, gilbert-elliott, bursts, list, trace), or an '
+    "array of packet numbers",
     _read_loss,
     json_form.either(
         kinds.SHARE.form,
@@ -176,6 +187,8 @@ def _or_none(kind: Kind[Any]) -> Kind[Any]:
 CHANGE_KEYS: Mapping[str, Kind[Any]] = {
     "at": kinds.INSTANT,
     **CHANGEABLE_KEYS,
+    "rate": _or_none(kinds.RATE),
+    "loss": _or_none(LOSS),
     "jitter": _or_none(JITTER),
     "reorder": _or_none(REORDER),
     "aqm": _or_none(AQM),

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import pathlib
-from typing import Any
+from typing import Any, Literal
 
 from quiclab.model.study import (
     Addresses,
@@ -20,6 +20,7 @@ from quiclab.model.study import (
     Jitter,
     Link,
     Loss,
+    LossTrace,
     Path,
     Queue,
     RandomRate,
@@ -28,6 +29,7 @@ from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 from quiclab.spec import traces
 from quiclab.spec.effects import EFFECTS
 from quiclab.spec.jitter import half_life
+from quiclab.spec.periods import changed_rates
 from quiclab.spec.resolved import MODEL_NAMES, as_json, suffix_of
 
 PUNCTUAL = Duration(100_000)
@@ -74,11 +76,15 @@ def busiest_rate(path: Path) -> Bitrate | None:
 def _limits(direction: Direction) -> list[int]:
     """Highest rates of one link in bit/s: that of its bottleneck over the whole schedule, and that of its edge."""
     rate = direction.rate.most if isinstance(direction.rate, RandomRate) else reference_rate(direction)
-    changed = [change.rate for change in direction.schedule]
-    highest = [each.bit_per_s for each in (rate, *changed) if each is not None]
+    highest = [each.bit_per_s for each in (rate, *changed_rates(direction)) if each is not None]
     if not highest:
         return []
-    return [max(highest)] + ([] if direction.edge is None else [direction.edge.bit_per_s])
+    if any(change.rate == "none" for change in direction.schedule):
+        highest = []
+    elif direction.burst is not None:
+        # A burst passes at its peak rate, or as fast as the edge lets it come.
+        highest = [] if direction.peak_rate is None else [direction.peak_rate.bit_per_s]
+    return ([max(highest)] if highest else []) + ([] if direction.edge is None else [direction.edge.bit_per_s])
 
 
 def _all_links(path: Path, later: Path | None) -> list[tuple[Path, Link]]:
@@ -108,7 +114,7 @@ def reference_rate(direction: Direction) -> Bitrate | None:
         return direction.rate
     if direction.trace is not None:
         return traces.mean_rate(pathlib.Path(direction.trace))
-    return next((change.rate for change in direction.schedule if change.rate is not None), None)
+    return next(iter(changed_rates(direction)), None)
 
 
 def queue_bytes(direction: Direction, base_rtt: Duration, mtu: int) -> int | None:
@@ -129,10 +135,13 @@ def _direction(direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, 
     return {
         "rate_bit_per_s": rate.bit_per_s if isinstance(rate, Bitrate) else None,
         **({"random_rate": _config(rate)} if isinstance(rate, RandomRate) else {}),
+        **({} if direction.burst is None else {"burst_bytes": direction.burst.bytes}),
+        **({} if direction.peak_rate is None else {"peak_rate_bit_per_s": direction.peak_rate.bit_per_s}),
         "edge_rate_bit_per_s": None if direction.edge is None else direction.edge.bit_per_s,
         "overhead_bytes": direction.overhead.bytes,
         "queue": _queue(direction.queue, queue_bytes(direction, base_rtt, mtu)),
         "delay_ns": direction.delay.ns,
+        **({} if direction.delay_trace is None else {"delay_trace": direction.delay_trace}),
         "jitter": _jitter(direction.jitter),
         "loss": _loss(direction.loss),
         "loss_at": direction.loss_at,
@@ -140,6 +149,7 @@ def _direction(direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, 
         "duplicate": _probability(direction.duplicate),
         "corrupt": _probability(direction.corrupt),
         "schedule": [_change(change, direction, base_rtt, mtu) for change in direction.schedule],
+        **({} if direction.repeat is None else {"repeat_ns": direction.repeat.ns}),
         "trace": None if trace is None else {"format": "mahimahi", "path": trace, "repeat": True},
         **({} if direction.loss_by == "index" else {"loss_by": direction.loss_by}),
         **({} if direction.drop is None else {"drop": _addresses(direction.drop)}),
@@ -182,9 +192,9 @@ def _jitter(jitter: Jitter | None) -> dict[str, object] | None:
     }
 
 
-def _loss(loss: Loss | None) -> dict[str, object] | None:
+def _loss(loss: Loss | Literal["none"] | None) -> dict[str, object] | None:
     match loss:
-        case None:
+        case None | "none":
             return None
         case Bernoulli():
             return {"model": "bernoulli", **_config(loss)}
@@ -194,6 +204,8 @@ def _loss(loss: Loss | None) -> dict[str, object] | None:
             return {"model": "gilbert_elliott", **chances, **config}
         case Bursts():
             return {"model": "gilbert_elliott_time", **_config(loss)}
+        case LossTrace():
+            return {"model": "trace", "path": loss.trace, "by": loss.by}
         case DropList():
             return {"model": "list", "indices": list(loss.packets)}
 
@@ -209,10 +221,10 @@ def _probability(share: Share) -> dict[str, float] | None:
 def _change(change: Change, direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, object]:
     """A scheduled change. A queue in BDP is calculated with the rate that the same change sets, else with the first
     rate."""
-    rate = change.rate or reference_rate(direction)
+    rate = change.rate if isinstance(change.rate, Bitrate) else reference_rate(direction)
     new: dict[str, object] = {}
     if change.rate is not None:
-        new["rate_bit_per_s"] = change.rate.bit_per_s
+        new["rate_bit_per_s"] = None if change.rate == "none" else change.rate.bit_per_s
     if change.delay is not None:
         new["delay_ns"] = change.delay.ns
     if change.loss is not None:

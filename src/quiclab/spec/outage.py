@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from quiclab.model.study import Bernoulli, Bursts, Direction, DropList, GilbertElliott, Loss
+from quiclab.model.study import Bernoulli, Bursts, Direction, DropList, GilbertElliott, Loss, LossTrace
 from quiclab.model.units import Duration
+from quiclab.spec.recorded import mean_recorded_loss
 
 
 def endless_outage(direction: Direction) -> Duration | None:
@@ -14,6 +15,8 @@ def endless_outage(direction: Direction) -> Duration | None:
     since: Duration | None = None
     for at, nothing in _states(direction):
         since = (at if since is None else since) if nothing else None
+    if direction.repeat is not None and since != Duration(0):
+        return None  # the next period has its first settings
     return since
 
 
@@ -22,7 +25,8 @@ def _states(direction: Direction) -> Iterator[tuple[Duration, bool]]:
     loss, corrupt = direction.loss, direction.corrupt
     yield Duration(0), mean_loss(loss) >= 1 or corrupt.value >= 1
     for change in direction.schedule:
-        loss = loss if change.loss is None else change.loss
+        if change.loss is not None:
+            loss = None if change.loss == "none" else change.loss
         corrupt = corrupt if change.corrupt is None else change.corrupt
         yield change.at, mean_loss(loss) >= 1 or corrupt.value >= 1
 
@@ -32,6 +36,8 @@ def mean_loss(loss: Loss | None) -> float:
     match loss:
         case None | DropList():
             return 0.0
+        case LossTrace():
+            return mean_recorded_loss(loss)
         case Bernoulli():
             return loss.probability.value
         case GilbertElliott():

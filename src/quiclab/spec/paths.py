@@ -7,15 +7,16 @@ Packets addressed by what a link can see of them without keys (`drop` and `spare
 from __future__ import annotations
 
 import dataclasses
+import pathlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from quiclab.model.addresses import Addresses
-from quiclab.model.bounds import MINUTE
+from quiclab.model.bounds import MINUTE, Burst, Repetition
 from quiclab.model.study import Direction, DropList, FqCoDel, Jitter, Link, Path, Police, RandomRate
 from quiclab.model.units import Bitrate, ByteCount, Duration
-from quiclab.spec import json_form, kinds, traces
+from quiclab.spec import json_form, kinds, recorded, traces
 from quiclab.spec.aqm import AQM
 from quiclab.spec.effects import EFFECTS
 from quiclab.spec.impairments import CHANGEABLE_KEYS, SCHEDULE
@@ -35,8 +36,10 @@ from quiclab.spec.nodes import (
     table,
 )
 from quiclab.spec.outage import endless_outage, mean_loss
+from quiclab.spec.periods import changed_rates, period_problems
 from quiclab.spec.profiles import profiles, with_profile
 from quiclab.spec.random_rate import RATE_OR_RANDOM
+from quiclab.spec.shaper import shaper_problems
 from quiclab.spec.toml_text import Toml
 
 _BY_NUMBER = kinds.several(kinds.whole(0, 2**32 - 2), "an array of packet numbers from 0", least=1)
@@ -84,11 +87,22 @@ def _read_trace(node: Node) -> str:
     return str(path)
 
 
+def _read_delay_trace(node: Node) -> str:
+    path = kinds.FILE.read(node)
+    recorded.delays(path)
+    return str(path)
+
+
 DIRECTION_KEYS: Mapping[str, Kind[Any]] = {
     **CHANGEABLE_KEYS,
     "rate": RATE_OR_RANDOM,
     "aqm": AQM,
     **{name: effect.kind for name, effect in EFFECTS.items()},
+    "burst": kinds.kind_of(Burst),
+    "peak_rate": kinds.RATE,
+    "delay_trace": Kind(
+        "the name of a file of recorded delays, absolute or relative to the spec", _read_delay_trace, json_form.TEXT
+    ),
     "edge": Kind(
         f'{kinds.RATE.wanted}, or "none"', _read_edge, json_form.either(kinds.RATE.form, json_form.one_of(["none"]))
     ),
@@ -98,11 +112,12 @@ DIRECTION_KEYS: Mapping[str, Kind[Any]] = {
     "drop": ADDRESSES,
     "spare": ADDRESSES,
     "schedule": SCHEDULE,
+    "repeat": kinds.kind_of(Repetition),
     "trace": Kind("the name of a Mahimahi trace, absolute or relative to the spec", _read_trace, json_form.TEXT),
 }
 _OVERRIDES: Kind[dict[str, object]] = Kind(
     "a table with the keys of one direction",
-    lambda node: _without_rate_and_trace(node, read_keys(node, DIRECTION_KEYS)),
+    lambda node: _without_replaced(node, read_keys(node, DIRECTION_KEYS)),
     form_of(DIRECTION_KEYS, Direction),
 )
 _BOTH_DIRECTIONS: Mapping[str, Kind[Any]] = {"up": _OVERRIDES, "down": _OVERRIDES, **DIRECTION_KEYS}
@@ -141,7 +156,7 @@ def read_path(node: Node) -> Path:
         node = _with_delay(node)
     if isinstance(node.value, dict) and _has_profile(node.value) and "link" not in node.value:
         node = replace(node, value=with_profile(node.value, DIRECTION_KEYS))
-    values = _without_rate_and_trace(node, read_keys(node, PATH_KEYS, required=("name",)))
+    values = _without_replaced(node, read_keys(node, PATH_KEYS, required=("name",)))
     mtu = values.get("mtu", Path.mtu)
     if "link" in values:
         links = _several(node, values.pop("link"), mtu)
@@ -186,7 +201,7 @@ def read_link(node: Node, mtu: int, keys: Mapping[str, Kind[Any]], required: tup
     if isinstance(node.value, dict) and _has_profile(node.value):
         merged = with_profile(node.value, DIRECTION_KEYS)
         node = replace(node, value={key: value for key, value in merged.items() if key in keys})
-    values = _without_rate_and_trace(node, read_keys(node, keys, required=required))
+    values = _without_replaced(node, read_keys(node, keys, required=required))
     directions = _directions(node, values, mtu)
     return Link(values.get("name", ""), directions["up"], directions["down"], values.get("profile", ""))
 
@@ -255,7 +270,7 @@ _IDLE = {"loss_by": "no loss is drawn by chance", "spare": "nothing is lost that
 
 def _losses(direction: Direction) -> list[Any]:
     models = [direction.loss, *(change.loss for change in direction.schedule)]
-    return [model for model in models if model is not None]
+    return [model for model in models if model is not None and model != "none"]
 
 
 def _loses(direction: Direction) -> bool:
@@ -275,31 +290,40 @@ def _varies(direction: Direction) -> bool:
     return by_packet or direction.reorder is not None or bool(direction.duplicate.value)
 
 
-def _without_rate_and_trace(node: Node, values: Values) -> Values:
+def _without_replaced(node: Node, values: Values) -> Values:
     if "rate" in values and "trace" in values:
         node.child("trace").report('"trace" replaces "rate"; write one of them')
+    if "delay" in values and "delay_trace" in values:
+        node.child("delay_trace").report('"delay_trace" replaces "delay"; write one of them')
     return values
 
 
 def _direction(node: Node, side: str, both: Values, own: Values, mtu: int) -> Direction:
     """Build one direction from what the path says for both, overridden by what it says for this one."""
-    stands_for = {"rate": "trace", "trace": "rate"}
+    stands_for = {"rate": "trace", "trace": "rate", "delay": "delay_trace", "delay_trace": "delay"}
     overridden = {stands_for[key] for key in own if key in stands_for}
     values = {**{key: value for key, value in both.items() if key not in overridden}, **own}
     direction = Direction(**values)
+    if direction.delay_trace is not None:
+        least = recorded.delays(pathlib.Path(direction.delay_trace)).least
+        direction = replace(direction, delay=Duration(int(least)))
 
     def node_of(key: str) -> Node:
         return (node.child(side) if key in own else node).child(key)
 
-    rates = [change.rate for change in direction.schedule if change.rate is not None]
+    rates = changed_rates(direction)
+    sets_rate = any(change.rate is not None for change in direction.schedule)
     reference = reference_rate(direction)
     policers = [("police", direction.police), *(("schedule", change.police) for change in direction.schedule)]
     for key, police in policers:
         if isinstance(police, Police) and police.burst.bytes < mtu:
             node_of(key).report(f"a burst of {police.burst} has no room for one packet of {ByteCount(mtu)}")
-    if direction.trace is not None and rates:
+    fixed = [*rates, *([direction.rate] if isinstance(direction.rate, Bitrate) else [])]
+    for key, problem in (*shaper_problems(direction, fixed, mtu), *period_problems(direction)):
+        node_of(key).report(problem)
+    if direction.trace is not None and sets_rate:
         node_of("schedule").report('"rate" cannot change where a "trace" gives it')
-    if isinstance(direction.rate, RandomRate) and rates:
+    if isinstance(direction.rate, RandomRate) and sets_rate:
         node_of("schedule").report('"rate" cannot change where it is drawn by chance')
     managed = [aqm for aqm in _changed_aqm(direction) if aqm != "none"]
     fair = [aqm if isinstance(aqm, FqCoDel) else None for aqm in (direction.aqm, *_changed_aqm(direction))]
@@ -331,7 +355,7 @@ def _direction(node: Node, side: str, both: Values, own: Values, mtu: int) -> Di
             )
     if "edge" in values:
         return direction
-    fastest = max([_bound(direction, max) or reference, *rates])
+    fastest = max([direction.peak_rate or _bound(direction, max) or reference, *rates])
     return replace(direction, edge=max(_LEAST_EDGE, Bitrate(_EDGE_FACTOR * fastest.bit_per_s)))
 
 

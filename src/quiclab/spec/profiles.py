@@ -11,7 +11,7 @@ from importlib.resources import files
 
 from quiclab.spec.toml_text import Toml
 
-_INSTEAD = {"rate": "trace", "trace": "rate"}
+_INSTEAD = {"rate": "trace", "trace": "rate", "delay": "delay_trace", "delay_trace": "delay"}
 """Keys that exclude each other in a direction."""
 
 

@@ -6,7 +6,18 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from quiclab.model.study import ONLY_WHERE_SET, Bernoulli, Bursts, CoDel, DropList, FqCoDel, GilbertElliott, Step, Study
+from quiclab.model.study import (
+    ONLY_WHERE_SET,
+    Bernoulli,
+    Bursts,
+    CoDel,
+    DropList,
+    FqCoDel,
+    GilbertElliott,
+    LossTrace,
+    Step,
+    Study,
+)
 from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 
 MODEL_NAMES: dict[type[Any], str] = {
@@ -14,6 +25,7 @@ MODEL_NAMES: dict[type[Any], str] = {
     GilbertElliott: "gilbert-elliott",
     Bursts: "bursts",
     DropList: "list",
+    LossTrace: "trace",
     CoDel: "codel",
     FqCoDel: "fq_codel",
     Step: "step",

@@ -29,7 +29,7 @@ _FREE = {"name", "question", "seed", "blocks", "aa", "baseline", "only_blocks", 
 """Keys of [study] that OLD decides, or that the new spec has of its own."""
 _MOST_TOLD = 12
 """Most settings in which two specs are told to differ: with more, they are two studies."""
-_PLACES = {"prefix", "folder", "har", "trace"}
+_PLACES = {"prefix", "folder", "har", "trace", "delay_trace"}
 """Keys whose values are files or folders, relative to their spec."""
 
 

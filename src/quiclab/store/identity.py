@@ -47,10 +47,18 @@ def _by_name(spec: Mapping[str, object], kind: str) -> dict[str, dict[str, objec
 def essence_of(item: Mapping[str, object]) -> dict[str, object]:
     """Table without keys that only people read and keys that are not set, so that a key may be new to this version. A
     trace is compared by its file's name, because a study keeps a copy of its own."""
-    essence = {key: essence_of(value) if isinstance(value, dict) else value for key, value in item.items()}
-    if isinstance(trace := essence.get("trace"), str):
-        essence["trace"] = trace.rpartition("/")[2]
+    essence = {key: _inner(value) for key, value in item.items()}
+    for key in ("trace", "delay_trace"):
+        if isinstance(trace := essence.get(key), str):
+            essence[key] = trace.rpartition("/")[2]
     return {key: value for key, value in essence.items() if key not in _FREE and value is not None}
+
+
+def _inner(value: object) -> object:
+    """A value of a table, with the essence of the tables in it."""
+    if isinstance(value, list):
+        return [_inner(each) for each in value]
+    return essence_of(value) if isinstance(value, dict) else value
 
 
 def _where(before: Any, after: Any, place: str = "") -> str:

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from quiclab.lab.endpoints import Uploads, find, label_of, names_by_role
 from quiclab.lab.testbed.cpu_limit import remove_leftover_cgroups
 from quiclab.model.errors import DecodeError, SpecError
-from quiclab.model.study import Arm, Program, Role, Study, Workload
+from quiclab.model.study import Arm, LossTrace, Program, Role, Study, Workload
 from quiclab.plan.arms import ArmsSummary, arms_summary
 from quiclab.processes import in_fresh_process
 from quiclab.project import studies
@@ -241,6 +241,9 @@ def _named_by(spec_file: Path, study: Study) -> set[str]:
 
 
 def traces_of(study: Study) -> set[Path]:
-    """Files of rates that the study's paths name."""
+    """Recorded rates, delays and losses that the study's paths name, as files."""
     directions = [direction for path in study.paths for link in path.links for direction in (link.up, link.down)]
-    return {Path(direction.trace) for direction in directions if direction.trace is not None}
+    named = [each for direction in directions for each in (direction.trace, direction.delay_trace)]
+    losses = [loss for each in directions for loss in (each.loss, *(change.loss for change in each.schedule))]
+    named += [loss.trace for loss in losses if isinstance(loss, LossTrace)]
+    return {Path(each) for each in named if each is not None}

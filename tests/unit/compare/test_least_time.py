@@ -51,6 +51,15 @@ def test_early_data_saves_a_round_trip() -> None:
         assert without - with_it == pytest.approx(50)
 
 
+def test_a_burst_takes_no_time_at_the_rate() -> None:
+    """A peak rate gives it the time that it takes at that."""
+    burst = _direction(burst_bytes=500_000)
+    at_once = least_time_ms(_workload(), _path(down=burst), H2)
+    assert at_once == pytest.approx(3 * 50 + SERVED_H2_MS - 400, abs=1)
+    whole = _direction(burst_bytes=5_000_000, peak_rate_bit_per_s=20_000_000)
+    assert least_time_ms(_workload(), _path(down=whole), H2) == pytest.approx(3 * 50 + SERVED_H2_MS / 2, abs=1)
+
+
 def test_tls_1_2_takes_a_round_trip_more() -> None:
     """Not of a session that is resumed, nor in a browser, which does not wait for the server's Finished."""
     plain = least_time_ms(_workload(), _path(), H2)

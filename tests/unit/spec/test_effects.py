@@ -19,7 +19,20 @@ ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "reference" / "link-config.md"
 LINK = ROOT / "crates" / "link-run" / "src" / "config" / "direction.rs"
 MODEL = "src/quiclab/model/network.py"
-FIXED = {"edge", "overhead", "loss_at", "loss_by", "drop", "spare", "schedule", "trace"}
+FIXED = {
+    "edge",
+    "burst",
+    "peak_rate",
+    "overhead",
+    "loss_at",
+    "loss_by",
+    "drop",
+    "spare",
+    "schedule",
+    "repeat",
+    "trace",
+    "delay_trace",
+}
 """Settings of a direction that no schedule changes."""
 
 

@@ -200,6 +200,8 @@ def test_what_a_change_sets_another_one_ends(tmp_path: pathlib.Path) -> None:
         "police": police,
     }
     assert changes[1]["set"] == dict.fromkeys(("aqm", "block", "police", "jitter", "reorder"))
+    (ended,) = down(tmp_path, 'schedule = [{at = "1 s", rate = "none", loss = "none"}]')["schedule"]
+    assert ended["set"] == {"rate_bit_per_s": None, "loss": None}
 
 
 @pytest.mark.parametrize(
@@ -240,6 +242,9 @@ LATER_FASTER = Direction(rate=Bitrate(10), schedule=(Change(Duration(1), rate=Bi
         (Direction(), SLOW, 10),
         (LATER_FASTER, FAST, 30),
         (SLOW, dataclasses.replace(FASTEST, edge=Bitrate(40)), 40),
+        (SLOW, Direction(rate=Bitrate(20), burst=ByteCount(1), peak_rate=Bitrate(60)), 60),
+        (SLOW, Direction(rate=Bitrate(20), burst=ByteCount(1), edge=Bitrate(80)), 80),
+        (SLOW, Direction(rate=Bitrate(20), schedule=(Change(Duration(1), rate="none"),), edge=Bitrate(90)), 90),
         (SLOW, Direction(rate=RandomRate(Bitrate(5), Bitrate(70), Duration(1))), 70),
     ],
 )

@@ -70,7 +70,7 @@ impl ManagedQueue {
         transmitter: Transmitter,
     ) -> Self {
         Self {
-            rules: aqm.map(|_, aqm| aqm.map_or(Rule::Droptail, |aqm| aqm.rule)),
+            rules: aqm.map(|aqm| aqm.map_or(Rule::Droptail, |aqm| aqm.rule)),
             packets: match aqm.values().flatten().find_map(|aqm| aqm.fair) {
                 None => Packets::Together(Line::default()),
                 Some(fair) => Packets::ByFlow(Flows::new(fair)),

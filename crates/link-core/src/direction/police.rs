@@ -37,7 +37,9 @@ pub struct Police {
 #[derive(Clone, Debug)]
 pub struct PoliceStage {
     block: Timeline<Option<Block>>,
-    police: Timeline<Option<Bucket>>,
+    police: Timeline<Option<Police>>,
+    /// The bucket of the policer in force, with the number of its span.
+    bucket: Option<(usize, Bucket)>,
 }
 
 /// A policer and what is in its bucket.
@@ -52,16 +54,10 @@ impl PoliceStage {
     /// The stage with full buckets.
     #[must_use]
     pub fn new(block: Timeline<Option<Block>>, police: &Timeline<Option<Police>>) -> Self {
-        let full = |from, police: &Option<Police>| {
-            police.map(|police| Bucket {
-                police,
-                tokens: tokens(police.burst),
-                filled: from,
-            })
-        };
         Self {
             block,
-            police: police.map(full),
+            police: police.clone(),
+            bucket: None,
         }
     }
 
@@ -72,12 +68,26 @@ impl PoliceStage {
             return Some(DropReason::Blocked);
         }
         let applies = |police: &Police| police.protocol == packet.protocol && police.from <= t;
-        let bucket = self.police.at(t).as_mut()?;
-        (applies(&bucket.police) && !bucket.pays_for(packet.size, t)).then_some(DropReason::Policed)
+        let (span, since, police) = self.police.entered_at(t);
+        let police = (*police)?;
+        let bucket = match &mut self.bucket {
+            Some((of, bucket)) if *of == span => bucket,
+            other => &mut other.insert((span, Bucket::full(police, since))).1,
+        };
+        (applies(&police) && !bucket.pays_for(packet.size, t)).then_some(DropReason::Policed)
     }
 }
 
 impl Bucket {
+    /// A full one at `since`.
+    fn full(police: Police, since: Nanos) -> Self {
+        Self {
+            police,
+            tokens: tokens(police.burst),
+            filled: since,
+        }
+    }
+
     /// Takes the tokens that a packet costs at `t`, if there are enough.
     fn pays_for(&mut self, size: Bytes, t: Nanos) -> bool {
         let earned = u128::from(self.police.rate.0) * u128::from(t.since(self.filled).0);

@@ -7,11 +7,14 @@ mod gilbert_elliott;
 mod gilbert_elliott_time;
 mod key;
 mod list;
+mod recorded;
 
 pub use address::{Address, AddressKind, Answer};
 pub use gilbert_elliott::GilbertElliott;
 pub use gilbert_elliott_time::GilbertElliottTime;
 pub use key::LossKey;
+
+use std::sync::Arc;
 
 use address::Addressed;
 use key::{Draw, Tally};
@@ -32,6 +35,10 @@ pub enum Loss {
     GilbertElliottTime(GilbertElliottTime),
     /// Exactly these packet indices, in ascending order.
     List(Vec<u32>),
+    /// A recording in time: the probability of each instant, counted from where the model begins.
+    Timed(Arc<Timeline<Chance>>),
+    /// A recording by packet, which begins anew after its last one. It has at least one.
+    Recorded(Arc<[bool]>),
 }
 
 /// Kind of a loss at the loss stage.
@@ -51,11 +58,13 @@ enum Running {
     /// The periods of [`LossStage`].
     Periods,
     List(list::State),
+    Timed(Box<recorded::State>),
+    Recorded(Arc<[bool]>),
 }
 
 impl Running {
-    /// The model as it starts; `class` tells the streams of small packets from the others.
-    fn new(model: Option<&Loss>, key: &StreamKey, class: &str) -> Self {
+    /// The model as it starts at `at`; `class` tells the streams of small packets from the others.
+    fn new(model: Option<&Loss>, at: Nanos, key: &StreamKey, class: &str) -> Self {
         match model {
             None => Self::None,
             Some(Loss::Bernoulli(chance)) => {
@@ -66,6 +75,11 @@ impl Running {
             }
             Some(Loss::GilbertElliottTime(_)) => Self::Periods,
             Some(Loss::List(indices)) => Self::List(list::State::new(indices.clone())),
+            Some(Loss::Timed(chances)) => {
+                let chances = Arc::clone(chances);
+                Self::Timed(Box::new(recorded::State::new(chances, at, key, class)))
+            }
+            Some(Loss::Recorded(lost)) => Self::Recorded(Arc::clone(lost)),
         }
     }
 
@@ -82,6 +96,10 @@ impl Running {
             Self::GilbertElliott(state) => state.loses(draw),
             Self::Periods => periods.loses(t, draw.number),
             Self::List(state) => return state.loses(index).then_some(LossKind::Listed),
+            Self::Timed(state) => state.loses(t, draw.number),
+            Self::Recorded(lost) => {
+                return lost[index as usize % lost.len()].then_some(LossKind::Listed)
+            }
         };
         random.then_some(LossKind::Random)
     }
@@ -154,7 +172,7 @@ impl LossStage {
                 periods.set(*model, at);
             }
         }
-        self.running = CLASSES.map(|class| Running::new(model, &self.streams, class));
+        self.running = CLASSES.map(|class| Running::new(model, at, &self.streams, class));
     }
 
     /// Outcomes of the packets to be dropped, in the order in which they were given.

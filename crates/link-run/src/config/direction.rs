@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One direction in the configuration file: its fields, how a schedule changes them, and what the link makes of them.
 
+use std::path::PathBuf;
+
 use link_core as core;
 use link_core::{BitRate, Bytes, Nanos, Timeline};
 use serde::Deserialize;
@@ -8,11 +10,15 @@ use serde::Deserialize;
 use super::address::Addresses;
 use super::aqm::Aqm;
 use super::elements::{
-    chance, optional, Jitter, Loss, LossAt, LossBy, Probability, Queue, Reorder, Trace, TraceFormat,
+    chance, optional, recorded, Jitter, Loss, LossAt, LossBy, Probability, Queue, Reorder, Trace,
+    TraceFormat,
 };
 use super::police::{Block, Police};
 use super::random_rate::RandomRate;
 use crate::error::Error;
+
+/// Shortest period of a schedule: each period takes steps of its own, also while no packet comes.
+const LEAST_PERIOD_NS: u64 = 10_000_000;
 
 /// One direction as it is written.
 #[derive(Clone, Debug, Deserialize)]
@@ -20,6 +26,10 @@ use crate::error::Error;
 pub struct Direction {
     #[serde(default)]
     pub(super) rate_bit_per_s: Option<u64>,
+    #[serde(default)]
+    pub(super) burst_bytes: Option<u64>,
+    #[serde(default)]
+    pub(super) peak_rate_bit_per_s: Option<u64>,
     #[serde(default)]
     pub(super) random_rate: Option<RandomRate>,
     #[serde(default)]
@@ -38,6 +48,8 @@ pub struct Direction {
     pub(super) aqm: Option<Aqm>,
     #[serde(default)]
     pub(super) delay_ns: u64,
+    #[serde(default)]
+    pub(super) delay_trace: Option<PathBuf>,
     #[serde(default)]
     pub(super) jitter: Option<Jitter>,
     #[serde(default)]
@@ -58,6 +70,8 @@ pub struct Direction {
     pub(super) corrupt: Option<Probability>,
     #[serde(default)]
     pub(super) schedule: Vec<Change>,
+    #[serde(default)]
+    pub(super) repeat_ns: Option<u64>,
     #[serde(default)]
     pub(super) trace: Option<Trace>,
 }
@@ -160,6 +174,7 @@ impl Direction {
         {
             return Err("schedule: at_ns must not decrease".to_owned());
         }
+        self.check_period()?;
         Ok(core::DirectionConfig {
             edge_rate: self.edge_rate_bit_per_s.map(BitRate),
             block: self.timeline(
@@ -189,24 +204,14 @@ impl Direction {
                 |queue| Ok(queue.bound()),
             )?,
             aqm: self.aqm()?,
-            delay: self.timeline(
-                "delay_ns",
-                &self.delay_ns,
-                |set| &set.delay_ns,
-                |ns| Ok(Nanos(*ns)),
-            )?,
+            delay: self.delays()?,
             jitter: self.timeline(
                 "jitter",
                 &self.jitter,
                 |set| &set.jitter,
                 |jitter| optional(jitter, Jitter::element),
             )?,
-            loss: self.timeline(
-                "loss",
-                &self.loss,
-                |set| &set.loss,
-                |loss| optional(loss, Loss::element),
-            )?,
+            loss: self.losses()?,
             loss_by: match self.loss_by {
                 LossBy::Index => core::LossKey::Index,
                 LossBy::Class => core::LossKey::Class,
@@ -246,6 +251,79 @@ impl Direction {
         })
     }
 
+    /// The delay over time: that of the schedule, or as it was recorded.
+    fn delays(&self) -> Result<Timeline<Nanos>, String> {
+        let scheduled = self.timeline(
+            "delay_ns",
+            &self.delay_ns,
+            |set| &set.delay_ns,
+            |ns| Ok(Nanos(*ns)),
+        )?;
+        let Some(path) = &self.delay_trace else {
+            return Ok(scheduled);
+        };
+        if scheduled.values().nth(1).is_some() {
+            return Err("delay_trace: has the delays; no change can set delay_ns".to_owned());
+        }
+        let delays = recorded(path, core::parse_delays)
+            .map_err(|message| format!("delay_trace{message}"))?;
+        self.anew(delays, "delay_trace")
+    }
+
+    /// The loss over time. A recording begins anew in each period of the schedule.
+    fn losses(&self) -> Result<Timeline<Option<core::Loss>>, String> {
+        let losses = self.timeline(
+            "loss",
+            &self.loss,
+            |set| &set.loss,
+            |loss| optional(loss, Loss::element),
+        )?;
+        let timed = losses
+            .values()
+            .any(|loss| matches!(loss, Some(core::Loss::Timed(_))));
+        if timed && losses.values().nth(1).is_none() {
+            return self.anew(losses, "loss");
+        }
+        Ok(losses)
+    }
+
+    /// A recording that begins anew in each period, if there are any.
+    fn anew<T>(&self, course: Timeline<T>, field: &str) -> Result<Timeline<T>, String> {
+        match self.repeat_ns.map(Nanos) {
+            None => Ok(course),
+            Some(period) if course.last_change() < period => Ok(course.repeated(period)),
+            Some(Nanos(period)) => Err(format!(
+                "{field}: its last line is not before the end of the period (repeat_ns), {period} ns"
+            )),
+        }
+    }
+
+    /// The period of the schedule holds all of its changes, and is long enough to be followed.
+    fn check_period(&self) -> Result<(), String> {
+        let Some(period) = self.repeat_ns else {
+            return Ok(());
+        };
+        if period < LEAST_PERIOD_NS {
+            return Err(format!(
+                "repeat_ns: {period} is below {LEAST_PERIOD_NS} (10 ms)"
+            ));
+        }
+        if let Some(late) = self.schedule.iter().find(|change| change.at_ns >= period) {
+            return Err(format!(
+                "repeat_ns: a change at {} ns is not before the end of the period, {period}",
+                late.at_ns
+            ));
+        }
+        let stops = |change: &Change| match change.set.rate_bit_per_s {
+            Setting::To(rate) => rate == Some(0),
+            Setting::Kept => true,
+        };
+        if self.rate_bit_per_s == Some(0) && self.schedule.iter().all(stops) {
+            return Err("repeat_ns: the rate is 0 for ever; leave repeat_ns out".to_owned());
+        }
+        Ok(())
+    }
+
     fn aqm(&self) -> Result<Timeline<Option<core::Aqm>>, String> {
         let aqm = self.timeline(
             "aqm",
@@ -274,6 +352,7 @@ impl Direction {
     }
 
     fn service(&self) -> Result<core::Service, String> {
+        let bucket = self.bucket()?;
         if let Some(random) = &self.random_rate {
             return self.random(random);
         }
@@ -285,7 +364,10 @@ impl Direction {
                     |set| &set.rate_bit_per_s,
                     |rate| Ok(rate.map(BitRate)),
                 )
-                .map(core::Service::Rate);
+                .map(|rates| match bucket {
+                    None => core::Service::Rate(rates),
+                    Some(bucket) => core::Service::Shaped(rates, bucket),
+                });
         };
         if self.has_rates() {
             return Err(
@@ -298,6 +380,28 @@ impl Direction {
         core::Trace::parse(&text, trace.repeat)
             .map(core::Service::Trace)
             .map_err(|message| format!("trace.path: {}: {message}", trace.path.display()))
+    }
+
+    /// The bucket of tokens that shapes the rate.
+    fn bucket(&self) -> Result<Option<core::Bucket>, String> {
+        let peak = self.peak_rate_bit_per_s.map(BitRate);
+        let Some(burst) = self.burst_bytes else {
+            return match peak {
+                None => Ok(None),
+                Some(_) => Err("peak_rate_bit_per_s: needs burst_bytes".to_owned()),
+            };
+        };
+        if burst == 0 {
+            return Err("burst_bytes: must be above 0".to_owned());
+        }
+        if peak == Some(BitRate(0)) {
+            return Err("peak_rate_bit_per_s: must be above 0".to_owned());
+        }
+        if self.trace.is_some() || self.random_rate.is_some() || !self.has_rates() {
+            return Err("burst_bytes: needs rate_bit_per_s, not trace or random_rate".to_owned());
+        }
+        let burst = Bytes(burst);
+        Ok(Some(core::Bucket { burst, peak }))
     }
 
     fn random(&self, random: &RandomRate) -> Result<core::Service, String> {
@@ -333,6 +437,9 @@ impl Direction {
                 timeline = timeline.then(Nanos(change.at_ns), value);
             }
         }
-        Ok(timeline)
+        Ok(match self.repeat_ns.map(Nanos) {
+            Some(period) if timeline.values().nth(1).is_some() => timeline.repeated(period),
+            _ => timeline,
+        })
     }
 }

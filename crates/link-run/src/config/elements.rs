@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Values in a direction of the configuration, each with the link's element that it stands for.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use link_core as core;
 use link_core::{Bytes, Chance, Nanos};
@@ -22,6 +23,24 @@ pub(super) fn optional<T, U>(
 pub(super) fn chance(field: &str, probability: f64) -> Result<Chance, String> {
     Chance::new(probability)
         .ok_or_else(|| format!(".{field}: {probability} is not between 0 and 1"))
+}
+
+/// Largest file of a recording, in bytes.
+const LARGEST_RECORDING: u64 = 64 << 20;
+
+/// Reads a recording; messages start with the field's dot. No FIFO is waited for.
+pub(super) fn recorded<T>(
+    path: &Path,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<T, String> {
+    let refused = |what: String| format!(".path: {}: {what}", path.display());
+    let found = std::fs::metadata(path).map_err(|error| refused(error.to_string()))?;
+    if !found.is_file() || found.len() > LARGEST_RECORDING {
+        let most = "it is no regular file of at most 64 MiB";
+        return Err(refused(most.to_owned()));
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
+    parse(&text).map_err(refused)
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -79,6 +98,17 @@ pub(super) enum Loss {
     List {
         indices: Vec<u32>,
     },
+    Trace {
+        path: PathBuf,
+        by: TraceBy,
+    },
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum TraceBy {
+    Time,
+    Packet,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -224,6 +254,14 @@ impl Loss {
                 indices.sort_unstable();
                 core::Loss::List(indices)
             }
+            Self::Trace { path, by } => match by {
+                TraceBy::Time => {
+                    core::Loss::Timed(Arc::new(recorded(path, core::parse_timed_losses)?))
+                }
+                TraceBy::Packet => {
+                    core::Loss::Recorded(recorded(path, core::parse_packet_losses)?.into())
+                }
+            },
         })
     }
 }

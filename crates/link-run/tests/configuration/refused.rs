@@ -44,6 +44,49 @@ fn faults_of_a_lossy_size_are_named() {
     assert_refused("/up/oversize", value, says);
 }
 
+/// A token bucket needs a rate that is given, and room.
+#[test]
+fn faults_of_a_burst_are_named() {
+    assert_refused(
+        "/up/peak_rate_bit_per_s",
+        json!(9),
+        "up.peak_rate_bit_per_s: needs burst_bytes",
+    );
+    assert_refused(
+        "/up/burst_bytes",
+        json!(0),
+        "up.burst_bytes: must be above 0",
+    );
+    let says = "down.burst_bytes: needs rate_bit_per_s";
+    assert_refused("/down/burst_bytes", json!(3000), says);
+}
+
+/// A schedule that repeats itself has a period that holds it, and lets something pass.
+#[test]
+fn faults_of_a_period_are_named() {
+    let refused = |period: u64, rate: u64, at: u64| {
+        let mut config = valid();
+        config["up"] = json!({"rate_bit_per_s": rate, "repeat_ns": period, "schedule": [{"at_ns": at, "set": {"delay_ns": 7}}]});
+        let parsed = Config::parse(&config.to_string()).and_then(|config| config.up.elements("up"));
+        parsed.expect_err("this must be refused").to_string()
+    };
+    assert!(refused(9, 1, 1).contains("up.repeat_ns: 9 is below 10000000"));
+    assert!(refused(20_000_000, 1, 20_000_000).contains("a change at 20000000 ns is not before"));
+    assert!(refused(20_000_000, 0, 1).contains("the rate is 0 for ever"));
+}
+
+/// Recordings that are not there, or are none, are refused with their place.
+#[test]
+fn faults_of_recordings_are_named() {
+    let says = "up.delay_trace.path: /nowhere/delays: ";
+    assert_refused("/up/delay_trace", json!("/nowhere/delays"), says);
+    let loss = |path: &str| json!({"model": "trace", "path": path, "by": "time"});
+    let says = "down.loss.path: /dev/zero: it is no regular file";
+    assert_refused("/down/loss", loss("/dev/zero"), says);
+    let says = "line 1: 'Linux version";
+    assert_refused("/down/loss", loss("/proc/version"), says);
+}
+
 /// A fault of a further link says which one it is.
 #[test]
 fn faults_of_further_links_are_named() {

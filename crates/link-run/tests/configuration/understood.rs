@@ -2,7 +2,7 @@
 //! Configurations that are understood, and what is made of them.
 
 use link_core::{
-    Address, AddressKind, Aqm, BitRate, Block, Bytes, Chance, CoDel, Fair, LossKey, Nanos,
+    Address, AddressKind, Aqm, BitRate, Block, Bucket, Bytes, Chance, CoDel, Fair, LossKey, Nanos,
     Oversize, Police, Protocol, RandomRate, Rule, Service, Timeline,
 };
 use link_run::config::Config;
@@ -27,6 +27,44 @@ fn a_short_configuration_is_enough() {
         Service::Rate(Timeline::constant(Some(BitRate(1000))))
     );
     assert_eq!(up.delay, Timeline::constant(Nanos(5)));
+}
+
+/// A period repeats what the schedule changes, and nothing else.
+#[test]
+fn a_schedule_may_repeat_itself() {
+    let mut config = valid();
+    config["up"]["schedule"] = json!([{"at_ns": 10, "set": {"delay_ns": 7}}]);
+    config["up"]["repeat_ns"] = json!(15_000_000_000_u64);
+    let up = Config::parse(&config.to_string())
+        .expect("valid")
+        .up
+        .elements("up")
+        .expect("valid");
+    let delays = Timeline::constant(Nanos(5)).then(Nanos(10), Nanos(7));
+    assert_eq!(up.delay, delays.repeated(Nanos(15_000_000_000)));
+    let rates = Timeline::constant(Some(BitRate(1000)));
+    assert_eq!(up.service, Service::Rate(rates));
+}
+
+/// A burst makes the rate that of a token bucket, with a peak rate or without.
+#[test]
+fn a_burst_shapes_the_rate() {
+    let mut config = valid();
+    config["up"]["burst_bytes"] = json!(32_000);
+    for peak in [None, Some(9_000)] {
+        config["up"]["peak_rate_bit_per_s"] = json!(peak);
+        let up = Config::parse(&config.to_string())
+            .expect("valid")
+            .up
+            .elements("up")
+            .expect("valid");
+        let bucket = Bucket {
+            burst: Bytes(32_000),
+            peak: peak.map(BitRate),
+        };
+        let rates = Timeline::constant(Some(BitRate(1000)));
+        assert_eq!(up.service, Service::Shaped(rates, bucket));
+    }
 }
 
 /// A change switches off with null, and leaves alone by absence.

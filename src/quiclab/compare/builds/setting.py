@@ -116,7 +116,7 @@ def _leaves(place: str, value: Any) -> Iterator[tuple[str, str]]:
             if key == "argv" and inner:
                 yield f"{place}.program", str(inner[0])
                 inner = inner[1:]
-            if key == "trace" and isinstance(inner, str):
+            if key in ("trace", "delay_trace") and isinstance(inner, str):
                 inner = inner.rpartition("/")[2]
             if key != "title":
                 yield from _leaves(f"{place}.{key}", inner)
