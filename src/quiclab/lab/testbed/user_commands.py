@@ -72,10 +72,11 @@ def run_user_commands(commands: UserCommands, way_out: WayOut | None) -> int:
     name_the_ends()
     try:
         with ExitStack() as stack:
-            client, server = (stack.enter_context(NetworkNamespace()) for _ in range(2))
-            for namespace in (client, server):
+            places = [stack.enter_context(NetworkNamespace()) for _ in range(len(commands.path.links) + 1)]
+            for namespace in places:
                 namespace.write_sysctls(sysctls(tcp))
-            link = stack.enter_context(Link(settings, client, server))
+            client, *nodes, server = places
+            link = stack.enter_context(Link(settings, client, server, nodes))
             if way_out is not None:
                 way_out.open(client, server, route)
                 use_name_server(NAME_SERVER)
