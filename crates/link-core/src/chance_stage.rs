@@ -28,6 +28,11 @@ impl<T: Copy> ChanceStage<T> {
         }
     }
 
+    /// Sets another setting from `at` on.
+    pub(crate) fn set(&mut self, at: Nanos, setting: T) {
+        self.settings.insert(at, setting);
+    }
+
     /// The setting in force, if packet `index` is struck at `t`.
     pub fn strike(&mut self, t: Nanos, index: u32) -> Option<T> {
         let setting = *self.settings.at(t);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One direction of a link: the stages in their order, and the verdict on each packet.
 
+mod change;
 mod oversize;
 mod police;
 
@@ -365,6 +366,13 @@ impl Middle {
         let transmitter = Transmitter::new(service, config.overhead, key);
         let queue = ManagedQueue::new(&config.aqm, bounds, transmitter);
         Self::Managed(Box::new(queue))
+    }
+
+    fn transmitter(&mut self) -> &mut Transmitter {
+        match self {
+            Self::Droptail(bottleneck) => bottleneck.transmitter(),
+            Self::Managed(queue) => queue.transmitter(),
+        }
     }
 }
 

@@ -53,6 +53,18 @@ impl<T> Timeline<T> {
         }
     }
 
+    /// Adds a change to a timeline that is in use: it is in force from `at` on until the next one that was known before.
+    pub(crate) fn insert(&mut self, at: Nanos, value: T) {
+        let place = self.spans.partition_point(|(start, _)| *start <= at);
+        self.spans.insert(place, (at, value));
+        self.cursor = 0; // the next look finds its span again
+    }
+
+    /// The value in force at `t`, which may be any instant.
+    pub(crate) fn in_force(&self, t: Nanos) -> &T {
+        &self.spans[self.span_at(0, t)].1
+    }
+
     /// All values, in order of time.
     pub fn values(&self) -> impl Iterator<Item = &T> {
         self.spans.iter().map(|(_, value)| value)
@@ -63,7 +75,11 @@ impl<T> Timeline<T> {
     where
         T: Clone,
     {
-        Changes(self.spans.iter().cloned().collect())
+        Changes {
+            coming: self.spans.iter().cloned().collect(),
+            taken: Nanos::ZERO,
+            asked: Nanos::ZERO,
+        }
     }
 
     /// The number of the span that holds `t`, looking from span `from` on.
@@ -87,16 +103,34 @@ impl<T> Timeline<T> {
 
 /// The changes of a timeline that have not been taken yet, in order of time.
 #[derive(Clone, Debug)]
-pub(crate) struct Changes<T>(VecDeque<(Nanos, T)>);
+pub(crate) struct Changes<T> {
+    coming: VecDeque<(Nanos, T)>,
+    /// The instant of the last change that was taken.
+    taken: Nanos,
+    /// The latest instant that was asked for.
+    asked: Nanos,
+}
 
 impl<T> Changes<T> {
-    /// Takes the next change that is in force at `t`, if there is one.
+    /// Takes the next change that is in force at `t`, if there is one. The instants asked for never go back.
     pub(crate) fn take(&mut self, t: Nanos) -> Option<(Nanos, T)> {
-        let due = self.0.front().is_some_and(|(at, _)| *at <= t);
-        if due {
-            self.0.pop_front()
-        } else {
-            None
+        self.asked = t;
+        if self.coming.front().is_none_or(|(at, _)| *at > t) {
+            return None;
         }
+        let (at, value) = self.coming.pop_front()?;
+        self.taken = at;
+        Some((at, value))
+    }
+
+    /// Adds a change at `at`, or at the latest instant that was asked for if that is later: what was done by then stays.
+    /// One that another change has followed by now comes too late.
+    pub(crate) fn insert(&mut self, at: Nanos, value: T) {
+        if self.taken > at {
+            return;
+        }
+        let at = at.max(self.asked);
+        let place = self.coming.partition_point(|(start, _)| *start <= at);
+        self.coming.insert(place, (at, value));
     }
 }

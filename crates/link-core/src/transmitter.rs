@@ -78,6 +78,14 @@ impl Transmitter {
         self.clock.free()
     }
 
+    /// Sets another rate from `at` on, where packets leave at a rate.
+    pub(crate) fn set_rate(&mut self, at: Nanos, rate: Option<BitRate>) {
+        if let (Pace::Rate(rates), Clock::Rate(clock)) = (&mut self.pace, &mut self.clock) {
+            rates.insert(at, rate);
+            clock.look_again();
+        }
+    }
+
     /// Plans the next sending of a packet that is ready at `ready`.
     #[must_use]
     pub fn plan(&mut self, ready: Nanos, size: Bytes) -> Sending {

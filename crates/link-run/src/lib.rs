@@ -24,6 +24,7 @@ pub mod lane;
 pub mod late_time;
 pub mod link;
 pub mod log;
+pub mod model_zero;
 pub mod own_file;
 pub mod packet;
 pub mod pool;

@@ -2,7 +2,6 @@
 //! The packets of one direction that are in the link: cut up, judged by the model, and kept until they are due.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
 use link_core::{Bytes, Delivery, Direction, Fate, Nanos, Packet, Verdict};
@@ -10,41 +9,18 @@ use link_core::{Bytes, Delivery, Direction, Fate, Nanos, Packet, Verdict};
 use crate::bursts::Bursts;
 use crate::calendar::{Calendar, Entry};
 use crate::clock::monotonic_ns;
+use crate::config::Replaced;
 use crate::counters::Counters;
 use crate::device::Received;
 use crate::log::pcapng::{self, Way};
 use crate::log::record::{Action, Record, MARKED, NO_INDEX, OVERSIZED, REORDERED};
 use crate::log::{Counts, Logs};
+use crate::model_zero::ModelZero;
 use crate::packet;
 use crate::pool::{Pool, HEADROOM};
 use crate::segment::Segments;
 use crate::stalls::Stalls;
 use crate::train;
-
-/// The model's t = 0, which both directions share: the first packet of the workload sets it.
-#[derive(Debug, Default)]
-pub struct ModelZero(AtomicU64);
-
-impl ModelZero {
-    /// `CLOCK_MONOTONIC`; `None` if no packet came yet.
-    #[must_use]
-    pub fn get(&self) -> Option<u64> {
-        Some(self.0.load(Ordering::Acquire)).filter(|&zero_ns| zero_ns > 0)
-    }
-
-    /// The instant, now that a packet came at `arrival_ns`.
-    fn or_set(&self, arrival_ns: u64) -> u64 {
-        let set = self
-            .0
-            .compare_exchange(0, arrival_ns, Ordering::AcqRel, Ordering::Acquire);
-        set.map_or_else(|zero_ns| zero_ns, |_| arrival_ns)
-    }
-
-    /// No packet came yet.
-    fn clear(&self) {
-        self.0.store(0, Ordering::Release);
-    }
-}
 
 /// Constants of a direction.
 #[derive(Clone, Copy, Debug)]
@@ -144,6 +120,29 @@ impl Waiting {
             self.pool.get_mut(slot).record.due_ns = now_ns;
             self.calendar.push(now_ns, slot);
         }
+    }
+
+    /// Changes the settings from `at` on, in the model's time. What waits keeps what was decided of it.
+    pub fn change(&mut self, at: Nanos, replaced: &Replaced) {
+        let Replaced {
+            before,
+            after,
+            written,
+        } = replaced;
+        self.model.change(at, before, after);
+        self.passage.unlimited &= written.is_unlimited();
+    }
+
+    /// True while what passes is not yet of the workload, because it is still to be told to begin.
+    #[must_use]
+    pub fn is_to_begin(&self) -> bool {
+        self.unused.is_some()
+    }
+
+    /// True if the queue is managed, or may be.
+    #[must_use]
+    pub fn is_managed(&self) -> bool {
+        self.model.is_managed()
     }
 
     /// Takes in all packets of one read: how many. `None`: it is not to be understood.

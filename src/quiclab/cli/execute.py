@@ -12,10 +12,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quiclab.cli.link_options import add_link_options, problems_beside_path, read_link_options
+from quiclab.cli.link_options import add_link_options, link_table, problems_beside_path, read_link_options
 from quiclab.cli.run_options import add_backend
 from quiclab.lab.testbed.link_files import LINK_CONFIG, LINK_SUMMARY, link_files
 from quiclab.model.errors import HostError, SpecError
+from quiclab.spec.live_path import LivePath
 from quiclab.spec.path_file import read_path_of
 from quiclab.store.disk import shown_names
 from quiclab.store.own_files import is_own_file, read_own
@@ -85,6 +86,12 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument(
         "--log", type=Path, metavar="DIR", help="keep packet log, captures and the link's summary there"
     )
+    parser.add_argument(
+        "--control",
+        type=Path,
+        metavar="SOCKET",
+        help="open a socket there, of yours alone, by which `quiclab link` shows and changes the link while it runs",
+    )
     add_backend(parser)
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND")
     parser.set_defaults(run=run)
@@ -93,13 +100,14 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run(arguments: argparse.Namespace) -> int:
     """Check everything that can be wrong before anything starts, then enter the sandbox."""
     from quiclab.cli.trouble import code_of
+    from quiclab.lab.testbed.control_socket import ControlSocket
     from quiclab.lab.testbed.sandbox import leave_network, run_in_sandbox
     from quiclab.lab.testbed.terminal import terminal_restored
-    from quiclab.lab.testbed.user_commands import UserCommands, run_user_commands
+    from quiclab.lab.testbed.user_commands import Control, UserCommands, run_user_commands
     from quiclab.lab.testbed.way_out import WayOut, find_stack
     from quiclab.plan.cut_jitter import jitter_warnings
 
-    path, argv = _read(arguments)
+    path, written, argv = _read(arguments)
     congestion_control = _congestion_control(arguments.tcp)
     way_out = WayOut(find_stack(), path.mtu) if arguments.internet else None
     if arguments.log is not None:
@@ -128,21 +136,25 @@ def run(arguments: argparse.Namespace) -> int:
             if way_out is not None:
                 stack.enter_context(way_out)
                 leave_network()
-            return run_user_commands(commands, way_out)
+            return run_user_commands(commands, way_out, control)
 
-    with terminal_restored():
+    with ExitStack() as opened:
+        control = None
+        if arguments.control is not None:
+            control = Control(opened.enter_context(ControlSocket(arguments.control)), written)
+        opened.enter_context(terminal_restored())
         return run_in_sandbox(lambda: code_of(inside), own_network=way_out is None)
 
 
-def _read(arguments: argparse.Namespace) -> tuple[study.Path, list[str]]:
-    """The path and the client's command. Raises SpecError with every offender."""
+def _read(arguments: argparse.Namespace) -> tuple[study.Path, LivePath, list[str]]:
+    """The path, the same as it is written, and the client's command. Raises SpecError with every offender."""
     problems: list[str] = []
     path, of_file = None, None
     try:
         if arguments.path is None:
-            path = read_link_options(arguments)
+            path, written = read_link_options(arguments), LivePath(link_table(arguments), Path.cwd())
         elif not (beside := problems_beside_path(arguments)):
-            path = read_path_of(arguments.path)
+            path, written = read_path_of(arguments.path)
         else:
             problems += beside
     except SpecError as error:
@@ -161,7 +173,7 @@ def _read(arguments: argparse.Namespace) -> tuple[study.Path, list[str]]:
         raise of_file
     if problems or path is None:
         raise SpecError("exec cannot do what was asked", "quiclab exec --help shows every option", tuple(problems))
-    return path, argv or ["sh", "-c", arguments.client]
+    return path, written, argv or ["sh", "-c", arguments.client]
 
 
 def _congestion_control(asked: str | None) -> str:

@@ -5,16 +5,18 @@ from __future__ import annotations
 
 import argparse
 import pathlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Literal
 
 from quiclab.model.errors import SpecError
 from quiclab.model.study import Path
 from quiclab.spec.effects import EFFECTS
+from quiclab.spec.impairments import CHANGE_KEYS, ENDABLE_KEYS
 from quiclab.spec.in_words import in_full
 from quiclab.spec.lines import KeyPath
 from quiclab.spec.nodes import Node, Source
 from quiclab.spec.paths import read_path
+from quiclab.spec.toml_text import Toml
 
 Side = Literal["", "up", "down"]
 """Direction of an option; empty is both."""
@@ -50,6 +52,7 @@ _OPTIONS = {
 }
 ONLY_IN_A_FILE = frozenset({"schedule", "drop", "spare"})
 """Keys of a direction that no option has: --path reads them from a file."""
+_CHANGEABLE = tuple(effect for effect in _OPTIONS if effect in CHANGE_KEYS)
 USUAL_MTU = Path.mtu
 _GREATEST_SEED = 2**64 - 1
 
@@ -65,14 +68,34 @@ def add_link_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", type=_whole, default=1, help="seed of everything random on the link (default 1)")
 
 
+def add_change_options(parser: argparse.ArgumentParser) -> None:
+    """Options for the settings that change while a link runs."""
+    group = parser.add_argument_group("settings", "each option also as --up-… (client to server) and --down-…")
+    for effect in _CHANGEABLE:
+        unit, text = _OPTIONS[effect]
+        ended = f'{text}; "none" ends it' if effect in ENDABLE_KEYS else text
+        for side in _SIDES:
+            group.add_argument(_option(side, effect), metavar=unit, help=argparse.SUPPRESS if side else ended)
+
+
+def given_settings(arguments: argparse.Namespace) -> dict[Side, dict[str, object]]:
+    """Settings that `add_change_options` made options of, by direction, as a spec has them."""
+    sides: dict[Side, dict[str, object]] = {side: {} for side in _SIDES}
+    for side, effect, value in _given(arguments, _CHANGEABLE):
+        sides[side][effect] = in_full(effect, value)
+    return sides
+
+
 def _option(side: Side, effect: str) -> str:
     return "--" + "-".join(([side] if side else []) + effect.split("_"))
 
 
-def _given(arguments: argparse.Namespace) -> Iterator[tuple[Side, str, str]]:
+def _given(
+    arguments: argparse.Namespace, effects: Collection[str] = tuple(_OPTIONS)
+) -> Iterator[tuple[Side, str, str]]:
     """Effects that the options add: direction, name and value."""
     for side in _SIDES:
-        for effect in _OPTIONS:
+        for effect in effects:
             value = getattr(arguments, f"{side}_{effect}" if side else effect)
             if value is not None:
                 yield side, effect, value
@@ -97,15 +120,20 @@ def _seed_problems(seed: object) -> list[str]:
     return [f"--seed: {seed} is not a whole number from 0 to {_GREATEST_SEED}"]
 
 
-def read_link_options(arguments: argparse.Namespace) -> Path:
-    """The path that the options describe. Raises SpecError with every wrong option at once."""
+def link_table(arguments: argparse.Namespace) -> Toml:
+    """The path that the options describe, as a spec has it."""
     table: dict[str, object] = {"name": "link", "mtu": USUAL_MTU if arguments.mtu is None else arguments.mtu}
     if arguments.profile is not None:
         table["profile"] = arguments.profile
     sides: dict[Side, dict[str, object]] = {side: {} for side in _SIDES}
     for side, effect, value in _given(arguments):
         sides[side][effect] = in_full(effect, value)
-    table |= sides.pop("") | {side: values for side, values in sides.items() if values}
+    return table | sides.pop("") | {side: values for side, values in sides.items() if values}
+
+
+def read_link_options(arguments: argparse.Namespace) -> Path:
+    """The path that the options describe. Raises SpecError with every wrong option at once."""
+    table = link_table(arguments)
     source = _CommandLine(table, {}, pathlib.Path.cwd())
     for problem in _seed_problems(arguments.seed):
         source.add(problem)

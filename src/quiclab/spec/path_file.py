@@ -8,14 +8,15 @@ import pathlib
 from quiclab.model.errors import SpecError
 from quiclab.model.study import Path
 from quiclab.spec import grid
+from quiclab.spec.live_path import LivePath
 from quiclab.spec.nodes import FAILED, Node, closest, read_or_report
 from quiclab.spec.paths import PATH
 from quiclab.spec.read import check_problems, load_toml
 
 
-def read_path_of(text: str) -> Path:
-    """Read `FILE` or `FILE:NAME`: a `[[path]]` of a TOML file, which a file with several needs a name for. A list of
-    values in it makes several, each with a name of its own, as in a spec.
+def read_path_of(text: str) -> tuple[Path, LivePath]:
+    """Read `FILE` or `FILE:NAME`: a `[[path]]` of a TOML file, which a file with several needs a name for, and the same
+    as it is written. A list of values in it makes several, each with a name of its own, as in a spec.
 
     Raises SpecError where there is no such file or path, or with all problems of that path; the rest of the file is
     not looked at.
@@ -41,7 +42,7 @@ def read_path_of(text: str) -> Path:
     path = read_or_report(chosen[0], PATH)
     check_problems(file, source, "docs/reference/spec.md describes every key")
     assert path is not FAILED
-    return path
+    return path, LivePath(chosen[0].value, source.folder)
 
 
 def _split(text: str) -> tuple[pathlib.Path, str | None]:

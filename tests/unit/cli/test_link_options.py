@@ -8,7 +8,14 @@ import pathlib
 
 import pytest
 
-from quiclab.cli.link_options import ONLY_IN_A_FILE, add_link_options, problems_beside_path, read_link_options
+from quiclab.cli.link_options import (
+    ONLY_IN_A_FILE,
+    add_change_options,
+    add_link_options,
+    given_settings,
+    problems_beside_path,
+    read_link_options,
+)
 from quiclab.model.errors import SpecError
 from quiclab.model.network import Oversize
 from quiclab.model.study import (
@@ -27,6 +34,7 @@ from quiclab.model.study import (
     Step,
 )
 from quiclab.model.units import Bitrate, ByteCount, Duration, Share
+from quiclab.spec.impairments import CHANGE_KEYS
 from quiclab.spec.jitter import half_life
 from quiclab.spec.paths import DIRECTION_KEYS
 
@@ -216,3 +224,19 @@ def test_options_beside_a_path_of_a_file_contradict_it() -> None:
     told = problems_beside_path(parser.parse_args(["--up-loss-at", "exit", "--mtu", "1400", "--seed", "7"]))
     assert [problem.partition(":")[0] for problem in told] == ["--up-loss-at", "--mtu"]
     assert problems_beside_path(parser.parse_args(["--seed", "7"])) == []
+
+
+def test_what_a_schedule_changes_has_an_option_of_link() -> None:
+    """Effects that it can end say so, and values are read as those of `exec`."""
+    parser = argparse.ArgumentParser()
+    add_change_options(parser)
+    options = {action.dest for action in parser._actions if not action.dest.startswith(("up_", "down_"))}
+    assert options - {"help"} == CHANGE_KEYS.keys() - {"at"}
+    given = given_settings(
+        parser.parse_args(["--delay", "80ms", "--down-loss", "bursts 2s 50ms", "--up-jitter", "none"])
+    )
+    assert given == {
+        "": {"delay": "80ms"},
+        "up": {"jitter": "none"},
+        "down": {"loss": {"model": "bursts", "mean_good": "2s", "mean_bad": "50ms"}},
+    }

@@ -181,7 +181,7 @@ WRITES = {
     "export": {"--out"},
     "trial": {"--out"},
     "bundle": {"--out"},
-    "exec": {"--log"},
+    "exec": {"--log", "--control"},
     "probe": {"--out"},
     "conformance": {"--out", "--page"},
 }
@@ -190,7 +190,7 @@ is named with its own option is told to be written, and `--events` adds to one."
 READS = {
     "study", "spec", "parts", "old", "new", "files", "sources", "studies", "--h2", "--h3", "--page", "--keys",
     "--client", "--server", "--ca", "--trace", "--up-trace", "--down-trace", "--lost",
-    "--path",
+    "--path", "socket",
 }  # fmt: skip
 """Words that name what is read, or a study in which a verb works."""
 

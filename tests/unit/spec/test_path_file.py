@@ -33,7 +33,7 @@ def _file(folder: Path, text: str = _PATHS, name: str = "paths.toml") -> Path:
 
 def test_a_path_is_named_behind_a_colon(tmp_path: Path) -> None:
     """A list of values makes several, as in a spec; the wrong one beside it does not matter."""
-    path = read_path_of(f"{_file(tmp_path)}:lossy-10mbit")
+    path = read_path_of(f"{_file(tmp_path)}:lossy-10mbit")[0]
     assert (path.name, path.up.rate, path.up.loss) == ("lossy-10mbit", Bitrate(10**7), Bernoulli(Share(0.01)))
     assert path.down.schedule[0].delay == Duration(80_000_000)
 
@@ -41,14 +41,14 @@ def test_a_path_is_named_behind_a_colon(tmp_path: Path) -> None:
 def test_the_only_path_needs_no_name(tmp_path: Path) -> None:
     """The name of a file may hold a colon."""
     file = _file(tmp_path, '[[path]]\nname = "only"\n', "a:b")
-    assert read_path_of(str(file)).name == "only"
-    assert read_path_of(f"{file}:only").name == "only"
+    assert read_path_of(str(file))[0].name == "only"
+    assert read_path_of(f"{file}:only")[0].name == "only"
 
 
 def test_several_links_come_with_their_path(tmp_path: Path) -> None:
     """Each with its own keys."""
     text = '[[path]]\nname = "two"\n[[path.link]]\nname = "home"\ndelay = "2 ms"\n[[path.link]]\nname = "far"\n'
-    assert [link.name for link in read_path_of(str(_file(tmp_path, text))).links] == ["home", "far"]
+    assert [link.name for link in read_path_of(str(_file(tmp_path, text)))[0].links] == ["home", "far"]
 
 
 @pytest.mark.parametrize(

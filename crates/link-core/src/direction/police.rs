@@ -52,17 +52,22 @@ impl PoliceStage {
     /// The stage with full buckets.
     #[must_use]
     pub fn new(block: Timeline<Option<Block>>, police: &Timeline<Option<Police>>) -> Self {
-        let full = |from, police: &Option<Police>| {
-            police.map(|police| Bucket {
-                police,
-                tokens: tokens(police.burst),
-                filled: from,
-            })
-        };
+        let full = |from, police: &Option<Police>| police.map(|police| Bucket::full(police, from));
         Self {
             block,
             police: police.map(full),
         }
+    }
+
+    /// Blocks another transport from `at` on, or none.
+    pub(super) fn set_block(&mut self, at: Nanos, block: Option<Block>) {
+        self.block.insert(at, block);
+    }
+
+    /// Sets another policer from `at` on, whose bucket is full, or none.
+    pub(super) fn set_police(&mut self, at: Nanos, police: Option<Police>) {
+        let bucket = police.map(|police| Bucket::full(police, at));
+        self.police.insert(at, bucket);
     }
 
     /// Drop of a packet that is here at `t`, which never goes back, if there is one.
@@ -78,6 +83,14 @@ impl PoliceStage {
 }
 
 impl Bucket {
+    fn full(police: Police, from: Nanos) -> Self {
+        Self {
+            police,
+            tokens: tokens(police.burst),
+            filled: from,
+        }
+    }
+
     /// Takes the tokens that a packet costs at `t`, if there are enough.
     fn pays_for(&mut self, size: Bytes, t: Nanos) -> bool {
         let earned = u128::from(self.police.rate.0) * u128::from(t.since(self.filled).0);

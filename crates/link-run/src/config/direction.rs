@@ -140,6 +140,17 @@ impl Direction {
             && !self.schedule.iter().any(limits)
     }
 
+    /// Adds one change to the direction, behind those that its schedule has for that instant.
+    #[must_use]
+    pub(super) fn with(&self, change: Change) -> Self {
+        let mut changed = self.clone();
+        let place = changed
+            .schedule
+            .partition_point(|known| known.at_ns <= change.at_ns);
+        changed.schedule.insert(place, change);
+        changed
+    }
+
     /// The elements' configuration; `name` is `up` or `down` and is used in messages.
     ///
     /// # Errors
