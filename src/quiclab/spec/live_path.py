@@ -79,7 +79,9 @@ def settings_at(direction: Direction, at: Duration) -> Direction:
     for change in direction.schedule:
         if change.at <= at:
             changed = {field.name: getattr(change, field.name) for field in fields(Change) if field.name != "at"}
-            given: Any = {key: None if value == "none" else value for key, value in changed.items() if value is not None}
+            given: Any = {
+                key: None if value == "none" else value for key, value in changed.items() if value is not None
+            }
             direction = replace(direction, **given)
     return replace(direction, schedule=tuple(change for change in direction.schedule if change.at > at))
 
