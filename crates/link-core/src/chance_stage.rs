@@ -28,6 +28,11 @@ impl<T: Copy> ChanceStage<T> {
         }
     }
 
+    /// The setting at any instant.
+    pub(crate) fn in_force(&self, t: Nanos) -> &T {
+        self.settings.in_force(t)
+    }
+
     /// Sets another setting from `at` on.
     pub(crate) fn set(&mut self, at: Nanos, setting: T) {
         self.settings.insert(at, setting);

@@ -251,8 +251,8 @@ impl Direction {
             return verdict;
         }
         let struck = self.oversize.strike(at_queue, index).flatten();
-        if struck.is_some_and(|oversize| oversize.concerns(at_queue, &packet)) {
-            verdict.fate = Fate::Dropped(DropReason::Oversize);
+        if let Some(oversize) = struck.filter(|it| it.concerns(at_queue, &packet)) {
+            verdict.fate = Fate::Dropped(oversize.reason());
             return verdict;
         }
         if self.loss_at == LossAt::Entry {
@@ -366,13 +366,6 @@ impl Middle {
         let transmitter = Transmitter::new(service, config.overhead, key);
         let queue = ManagedQueue::new(&config.aqm, bounds, transmitter);
         Self::Managed(Box::new(queue))
-    }
-
-    fn transmitter(&mut self) -> &mut Transmitter {
-        match self {
-            Self::Droptail(bottleneck) => bottleneck.transmitter(),
-            Self::Managed(queue) => queue.transmitter(),
-        }
     }
 }
 

@@ -70,6 +70,7 @@ fn changed() -> DirectionConfig {
                 above: Bytes(1_400),
                 chance: chance(0.5),
                 from: Nanos::ZERO,
+                told: false,
             }),
         ),
         delay: before.delay.then(AT, Nanos(9_000_000)),

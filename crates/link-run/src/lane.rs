@@ -115,6 +115,16 @@ impl Lane {
         )
     }
 
+    /// Takes the messages of the link to the end that its packets come from.
+    pub fn take_messages(&mut self) -> Vec<Vec<u8>> {
+        self.waiting.take_messages()
+    }
+
+    /// Delivers a message of the link itself to the far end.
+    pub fn deliver(&mut self, message: &[u8]) {
+        self.waiting.deliver(message);
+    }
+
     /// Files to wait for.
     #[must_use]
     pub fn fds(&self) -> Vec<RawFd> {

@@ -20,6 +20,7 @@ pub mod device;
 pub mod error;
 pub mod forwarder;
 pub mod histogram;
+pub mod icmp;
 pub mod lane;
 pub mod late_time;
 pub mod link;

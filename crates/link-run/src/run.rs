@@ -207,8 +207,11 @@ impl Run {
     /// If a device is lost.
     pub fn turn(&mut self, stalls: &mut Stalls) -> io::Result<bool> {
         let mut busy = false;
-        for lane in &mut self.lanes {
-            busy |= lane.turn(stalls)?;
+        for number in 0..self.lanes.len() {
+            busy |= self.lanes[number].turn(stalls)?;
+            for message in self.lanes[number].take_messages() {
+                self.lanes[number ^ 1].deliver(&message); // up and down of a link are neighbours
+            }
         }
         Ok(busy)
     }

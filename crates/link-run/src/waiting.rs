@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The packets of one direction that are in the link: cut up, judged by the model, and kept until they are due.
 
+mod change;
+mod messages;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use link_core::{Bytes, Delivery, Direction, Fate, Nanos, Packet, Verdict};
+use link_core::{Bytes, Delivery, Direction, DropReason, Fate, Nanos, Packet, Verdict};
 
 use crate::bursts::Bursts;
 use crate::calendar::{Calendar, Entry};
 use crate::clock::monotonic_ns;
-use crate::config::Replaced;
 use crate::counters::Counters;
 use crate::device::Received;
 use crate::log::pcapng::{self, Way};
@@ -46,6 +48,8 @@ pub struct Waiting {
     /// Packets in a managed queue, by their number: their slots.
     undecided: HashMap<u32, u32>,
     bursts: Bursts,
+    /// Messages of the link to the end that packets come from.
+    messages: Vec<Vec<u8>>,
     last_arrival_ns: u64,
     /// The packets themselves.
     pub pool: Pool,
@@ -75,6 +79,7 @@ impl Waiting {
             calendar: Calendar::default(),
             undecided: HashMap::new(),
             bursts,
+            messages: Vec::new(),
             last_arrival_ns: 0,
             pool: Pool::new(passage.mtu.into()),
             counters: Counters::default(),
@@ -120,29 +125,6 @@ impl Waiting {
             self.pool.get_mut(slot).record.due_ns = now_ns;
             self.calendar.push(now_ns, slot);
         }
-    }
-
-    /// Changes the settings from `at` on, in the model's time. What waits keeps what was decided of it.
-    pub fn change(&mut self, at: Nanos, replaced: &Replaced) {
-        let Replaced {
-            before,
-            after,
-            written,
-        } = replaced;
-        self.model.change(at, before, after);
-        self.passage.unlimited &= written.is_unlimited();
-    }
-
-    /// True while what passes is not yet of the workload, because it is still to be told to begin.
-    #[must_use]
-    pub fn is_to_begin(&self) -> bool {
-        self.unused.is_some()
-    }
-
-    /// True if the queue is managed, or may be.
-    #[must_use]
-    pub fn is_managed(&self) -> bool {
-        self.model.is_managed()
     }
 
     /// Takes in all packets of one read: how many. `None`: it is not to be understood.
@@ -216,6 +198,7 @@ impl Waiting {
             ecn: packet::ecn(entry.packet()),
             protocol: packet::protocol(entry.packet()),
             content: packet::content(entry.packet()),
+            fragmentable: packet::is_fragmentable(entry.packet()),
             super_packet: Some(entry.record.source_burst),
         };
         let zero_ns = self.zero.or_set(arrival_ns);
@@ -276,6 +259,9 @@ impl Waiting {
                     record.action = Action::Dropped;
                 }
                 self.logs.record(record);
+                if reason == DropReason::TooBig {
+                    self.tell_too_big(slot);
+                }
                 self.pool.give_back(slot);
             }
             Fate::Delivered(delivery) => {

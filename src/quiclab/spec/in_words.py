@@ -58,12 +58,16 @@ def in_full(key: str, text: str) -> object:
 
 def _table(keys: Mapping[str, Kind[Any]], words: Sequence[str]) -> dict[str, object] | None:
     """Words as the values of keys, in their order; None of too many. A key that is true or false is named where it is
-    true, wherever it stands; one with an array takes all words that are left."""
+    true, and one with a choice has its value, wherever they stand; one with an array takes all words that are left."""
     flags = [key for key, kind in keys.items() if kind is kinds.FLAG]
     table: dict[str, object] = {word: True for word in words if word in flags}
     left = [word for word in words if word not in flags]
     for key, kind in keys.items():
-        if key in flags or not left:
+        if chosen := next((word for word in left if word in kind.form.get("enum", ())), None):
+            table[key] = chosen
+            left.remove(chosen)
+    for key, kind in keys.items():
+        if key in flags or key in table or not left:
             continue
         if kind.form.get("type") == "array":
             table[key], left = [_number(word) for word in left], []

@@ -138,6 +138,7 @@ def test_what_an_operator_does() -> None:
     assert path.down.block is None
     assert path.down.police == Police("tcp", Bitrate(1_000_000), ByteCount(30_000))
     assert path.up.oversize == Oversize(ByteCount(1300), Share(0.04), Duration(2 * 10**9))
+    assert _read("--oversize", "1300B icmp 4%").up.oversize == Oversize(ByteCount(1300), Share(0.04), too_big="icmp")
 
 
 @pytest.mark.parametrize(

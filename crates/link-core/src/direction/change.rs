@@ -3,7 +3,7 @@
 
 use super::{Direction, DirectionConfig, Middle};
 use crate::timeline::Timeline;
-use crate::transmitter::Service;
+use crate::transmitter::{Service, Transmitter};
 use crate::units::Nanos;
 
 impl Direction {
@@ -84,6 +84,15 @@ impl Direction {
     #[must_use]
     pub fn is_managed(&self) -> bool {
         matches!(self.bottleneck, Middle::Managed(_))
+    }
+}
+
+impl Middle {
+    fn transmitter(&mut self) -> &mut Transmitter {
+        match self {
+            Self::Droptail(bottleneck) => bottleneck.transmitter(),
+            Self::Managed(queue) => queue.transmitter(),
+        }
     }
 }
 

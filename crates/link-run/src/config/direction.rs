@@ -69,6 +69,18 @@ pub(super) struct Oversize {
     probability: f64,
     #[serde(default)]
     after_ns: u64,
+    #[serde(default)]
+    too_big: TooBig,
+}
+
+/// What the sender of a packet that is too big is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+enum TooBig {
+    #[default]
+    #[serde(rename = "black hole")]
+    BlackHole,
+    #[serde(rename = "icmp")]
+    Icmp,
 }
 
 impl Oversize {
@@ -77,6 +89,7 @@ impl Oversize {
             above: Bytes(self.above_bytes),
             chance: chance("probability", self.probability)?,
             from: Nanos(self.after_ns),
+            told: self.too_big == TooBig::Icmp,
         })
     }
 }
