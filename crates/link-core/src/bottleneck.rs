@@ -45,6 +45,15 @@ impl Bottleneck {
         }
     }
 
+    /// Gives the queue other bounds from `at` on.
+    pub(crate) fn set_bounds(&mut self, at: Nanos, bounds: QueueBound) {
+        self.bounds.insert(at, bounds);
+    }
+
+    pub(crate) fn transmitter(&mut self) -> &mut Transmitter {
+        &mut self.transmitter
+    }
+
     /// A packet comes at `t`, which is never before the one of the last packet.
     pub fn pass(&mut self, t: Nanos, size: Bytes) -> Passage {
         let found = self.backlog.at(t);

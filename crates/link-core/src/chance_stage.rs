@@ -28,6 +28,16 @@ impl<T: Copy> ChanceStage<T> {
         }
     }
 
+    /// The setting at any instant.
+    pub(crate) fn in_force(&self, t: Nanos) -> &T {
+        self.settings.in_force(t)
+    }
+
+    /// Sets another setting from `at` on.
+    pub(crate) fn set(&mut self, at: Nanos, setting: T) {
+        self.settings.insert(at, setting);
+    }
+
     /// The setting in force, if packet `index` is struck at `t`.
     pub fn strike(&mut self, t: Nanos, index: u32) -> Option<T> {
         let setting = *self.settings.at(t);

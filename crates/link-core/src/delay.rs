@@ -76,6 +76,16 @@ impl DelayStage {
         }
     }
 
+    /// Sets another delay from `at` on.
+    pub(crate) fn set_delay(&mut self, at: Nanos, delay: Nanos) {
+        self.delays.insert(at, delay);
+    }
+
+    /// Sets another jitter from `at` on, or none.
+    pub(crate) fn set_jitter(&mut self, at: Nanos, jitter: Option<Jitter>) {
+        self.jitters.insert(at, jitter);
+    }
+
     /// The instant at which packet `index`, which enters at `t`, comes out. `t` never goes back.
     pub fn pass(&mut self, t: Nanos, index: u32) -> Nanos {
         let delay = *self.delays.at(t);

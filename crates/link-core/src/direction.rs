@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One direction of a link: the stages in their order, and the verdict on each packet.
 
+mod change;
 mod oversize;
 mod police;
 
@@ -251,8 +252,8 @@ impl Direction {
             return verdict;
         }
         let struck = self.oversize.strike(at_queue, index).flatten();
-        if struck.is_some_and(|oversize| oversize.concerns(at_queue, &packet)) {
-            verdict.fate = Fate::Dropped(DropReason::Oversize);
+        if let Some(oversize) = struck.filter(|it| it.concerns(at_queue, &packet)) {
+            verdict.fate = Fate::Dropped(oversize.reason());
             return verdict;
         }
         if self.loss_at == LossAt::Entry {

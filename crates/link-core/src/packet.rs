@@ -69,6 +69,8 @@ pub struct Packet {
     pub protocol: Protocol,
     /// Content that it shows.
     pub content: Content,
+    /// True if a router may cut it: IPv4 without "don't fragment" (RFC 791).
+    pub fragmentable: bool,
     /// Number of the super-packet that it was cut from; `None` of a packet that came by itself.
     pub super_packet: Option<u32>,
 }

@@ -49,6 +49,11 @@ impl RateClock {
         self.free
     }
 
+    /// Looks for its span from the first one on, as there is one more.
+    pub(crate) fn look_again(&mut self) {
+        self.span = 0;
+    }
+
     /// The clock after one more packet, which is ready to be sent at `ready`: its last bit leaves at `free()`.
     ///
     /// A rate of `None` takes no time; where the rate changes while the packet is being sent, each part of the packet

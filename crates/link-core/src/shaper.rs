@@ -49,6 +49,11 @@ impl ShaperClock {
         self.free
     }
 
+    /// Looks for its span from the first one on, as there is one more.
+    pub(crate) fn look_again(&mut self) {
+        self.span = 0;
+    }
+
     /// The clock after one more packet, which is ready to be sent at `ready`: its last bit leaves at `free()`.
     ///
     /// Its sending begins when the packet before it has left and the bucket has tokens for all of it, which it takes

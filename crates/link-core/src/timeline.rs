@@ -78,6 +78,20 @@ impl<T> Timeline<T> {
         }
     }
 
+    /// Adds a change to a timeline that is in use: it is in force from `at` on until the next one that was known before.
+    /// One that repeats itself has no place for it.
+    pub(crate) fn insert(&mut self, at: Nanos, value: T) {
+        debug_assert!(self.period.is_none(), "a repeated course does not change");
+        let place = self.spans.partition_point(|(start, _)| *start <= at);
+        self.spans.insert(place, (at, value));
+        self.cursor = 0; // the next look finds its span again
+    }
+
+    /// The value in force at `t`, which may be any instant.
+    pub(crate) fn in_force(&self, t: Nanos) -> &T {
+        self.value_of(self.span_at(0, t))
+    }
+
     /// All values, in order of time; of one that repeats itself those of a period.
     pub fn values(&self) -> impl Iterator<Item = &T> {
         self.spans.iter().map(|(_, value)| value)
@@ -91,6 +105,7 @@ impl<T> Timeline<T> {
         Changes {
             values: self.clone(),
             next: 0,
+            asked: Nanos::ZERO,
         }
     }
 
@@ -133,14 +148,29 @@ impl<T> Timeline<T> {
 pub(crate) struct Changes<T> {
     values: Timeline<T>,
     next: usize,
+    /// The latest instant that was asked for.
+    asked: Nanos,
 }
 
 impl<T: Clone> Changes<T> {
-    /// Takes the next change that is in force at `t`, if there is one.
+    /// Takes the next change that is in force at `t`, if there is one. The instants asked for never go back.
     pub(crate) fn take(&mut self, t: Nanos) -> Option<(Nanos, T)> {
+        self.asked = t;
         let at = self.values.start_of(self.next).filter(|&at| at <= t)?;
         let value = self.values.value_of(self.next).clone();
         self.next += 1;
         Some((at, value))
+    }
+
+    /// Adds a change at `at`, or at the latest instant that was asked for if that is later: what was done by then stays.
+    /// One that another change has followed by now comes too late.
+    pub(crate) fn insert(&mut self, at: Nanos, value: T) {
+        let taken = self
+            .next
+            .checked_sub(1)
+            .and_then(|last| self.values.start_of(last));
+        if taken.is_none_or(|taken| taken <= at) {
+            self.values.insert(at.max(self.asked), value);
+        }
     }
 }

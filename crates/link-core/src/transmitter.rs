@@ -22,6 +22,16 @@ pub enum Service {
     Trace(Trace),
 }
 
+impl Service {
+    /// The rates, where they are given and not drawn or recorded.
+    pub(crate) fn rates(&self) -> Option<&Timeline<Option<BitRate>>> {
+        match self {
+            Self::Rate(rates) | Self::Shaped(rates, _) => Some(rates),
+            Self::Random(_) | Self::Trace(_) => None,
+        }
+    }
+}
+
 /// Pace of a transmitter.
 #[derive(Clone, Debug)]
 enum Pace {
@@ -85,6 +95,21 @@ impl Transmitter {
     #[must_use]
     pub fn free(&self) -> Nanos {
         self.clock.free()
+    }
+
+    /// Sets another rate from `at` on, where packets leave at a rate or a bucket fills at it.
+    pub(crate) fn set_rate(&mut self, at: Nanos, rate: Option<BitRate>) {
+        match (&mut self.pace, &mut self.clock) {
+            (Pace::Rate(rates), Clock::Rate(clock)) => {
+                rates.insert(at, rate);
+                clock.look_again();
+            }
+            (Pace::Shaped(rates, _), Clock::Shaped(clock)) => {
+                rates.insert(at, rate);
+                clock.look_again();
+            }
+            _ => {}
+        }
     }
 
     /// Plans the next sending of a packet that is ready at `ready`.

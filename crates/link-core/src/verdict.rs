@@ -65,6 +65,8 @@ drop_reasons! {
     Blocked = 8, "blocked", "dropped: blocked";
     /// The packet is larger than what the path passes.
     Oversize = 9, "oversize", "dropped: larger than what the path passes";
+    /// The packet is larger than what the link passes, which its sender is told.
+    TooBig = 16, "too_big", "dropped: too big, its sender was told by ICMP";
 }
 
 /// Fate of a packet.

@@ -5,7 +5,7 @@ mod common;
 
 use common::{chance, drive, dropped, key, losses, share, SEED};
 use link_core::{
-    Bytes, Direction, DirectionConfig, DropReason, Loss, Nanos, Oversize, Timeline, Verdict,
+    Bytes, Direction, DirectionConfig, DropReason, Loss, Nanos, Oversize, Packet, Timeline, Verdict,
 };
 
 const MS: u64 = 1_000_000;
@@ -15,6 +15,7 @@ fn above(bytes: u64, probability: f64, from: Nanos) -> Oversize {
         above: Bytes(bytes),
         chance: chance(probability),
         from,
+        told: false,
     }
 }
 
@@ -99,4 +100,32 @@ fn other_draws_stay() {
         drive(&plain, SEED, 10_000, MS, 600),
         drive(&both, SEED, 10_000, MS, 600)
     );
+}
+
+/// A sender is told where the link says so; the reason is another one, and a packet that may be cut passes.
+#[test]
+fn a_sender_may_be_told() {
+    let told = Oversize {
+        told: true,
+        ..above(1_300, 1.0, Nanos::ZERO)
+    };
+    let config = DirectionConfig {
+        oversize: Timeline::constant(Some(told)),
+        ..DirectionConfig::default()
+    };
+    let mut direction = Direction::new(&config, &key(SEED));
+    let mut fate = |size, fragmentable| {
+        let packet = Packet {
+            fragmentable,
+            ..Packet::from(Bytes(size))
+        };
+        dropped(&direction.offer(Nanos::ZERO, packet))
+    };
+    assert_eq!(fate(1_300, false), None);
+    assert_eq!(fate(1_301, false), Some(DropReason::TooBig));
+    assert_eq!(fate(1_301, true), None);
+    assert_eq!(direction.largest_at(Nanos(7)), Some(Bytes(1_300)));
+    let config = DirectionConfig::default();
+    let direction = Direction::new(&config, &key(SEED));
+    assert_eq!(direction.largest_at(Nanos(7)), None);
 }

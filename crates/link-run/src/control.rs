@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Waiting for packets, and for what the forwarder is told meanwhile: runs begin (a line of their input) and stop (its
-//! end), new ones arrive, and SIGTERM or SIGINT ends all of them.
+//! Waiting for packets, and for what the forwarder is told meanwhile: runs begin or change (a line of their input) and
+//! stop (its end), new ones arrive, and SIGTERM or SIGINT ends all of them.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -46,8 +46,8 @@ pub enum Request {
     Stop,
     /// Look for new runs.
     Arrival,
-    /// The workload of a run begins.
-    Begin(usize),
+    /// A run is told something.
+    Told(usize, Vec<u8>),
     /// A run is to end.
     End(usize),
     /// A run has lost a device.
@@ -163,17 +163,26 @@ impl Wait {
             self.told.push(match place.checked_sub(FIRST) {
                 None if place == 0 => Request::Stop,
                 None => Request::Arrival,
-                Some(run) if is_over(entry.fd) => Request::End(run),
-                Some(run) => Request::Begin(run),
+                Some(run) => match read_away(entry.fd) {
+                    Some(bytes) => Request::Told(run, bytes),
+                    None => Request::End(run),
+                },
             });
         }
     }
 }
 
-/// Reads away what stands in an input; whether it has ended.
-fn is_over(input: RawFd) -> bool {
-    let mut bytes = [0_u8; 256];
+/// Reads away what stands in an input; `None` once it has ended.
+fn read_away(input: RawFd) -> Option<Vec<u8>> {
+    let mut bytes = vec![0_u8; 4096];
     // SAFETY: the buffer is valid for its length.
     let read = unsafe { libc::read(input, bytes.as_mut_ptr().cast(), bytes.len()) };
-    read == 0 || (read < 0 && io::Error::last_os_error().raw_os_error() != Some(libc::EAGAIN))
+    match usize::try_from(read) {
+        Ok(0) => None,
+        Ok(length) => {
+            bytes.truncate(length);
+            Some(bytes)
+        }
+        Err(_) => (io::Error::last_os_error().raw_os_error() == Some(libc::EAGAIN)).then(Vec::new),
+    }
 }

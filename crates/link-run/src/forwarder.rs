@@ -47,7 +47,7 @@ pub fn run(
                     changed = true;
                 }
                 (Request::Arrival, None) => {}
-                (Request::Begin(number), _) => runs[number].begin(),
+                (Request::Told(number, bytes), _) => runs[number].hear(&bytes),
                 (Request::End(number), _) => ended.push((number, Ok(()))),
                 (Request::Lost(number, error), _) => ended.push((number, Err(error))),
             }

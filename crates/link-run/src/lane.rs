@@ -4,7 +4,10 @@
 use std::io;
 use std::os::fd::RawFd;
 
+use link_core::Nanos;
+
 use crate::clock::monotonic_ns;
+use crate::config::Replaced;
 use crate::counters::Counters;
 use crate::device::{Lost, Sink, Source};
 use crate::histogram::Histogram;
@@ -93,6 +96,33 @@ impl Lane {
     pub fn begin(&mut self) {
         self.waiting.begin();
         self.lost_before = None;
+    }
+
+    /// Changes the settings of its direction; see [`Waiting::change`].
+    pub fn change(&mut self, at: Nanos, replaced: &Replaced) {
+        self.waiting.change(at, replaced);
+    }
+
+    /// The reason why it cannot change to that, if there is one.
+    #[must_use]
+    pub fn why_not(&self, replaced: &Replaced) -> Option<&'static str> {
+        if self.waiting.is_to_begin() {
+            return Some("the workload has not begun; change it then");
+        }
+        let managed = replaced.after.aqm.values().any(Option::is_some);
+        (managed && !self.waiting.is_managed()).then_some(
+            "aqm: a queue without management cannot get one while the link runs; begin with one",
+        )
+    }
+
+    /// Takes the messages of the link to the end that its packets come from.
+    pub fn take_messages(&mut self) -> Vec<Vec<u8>> {
+        self.waiting.take_messages()
+    }
+
+    /// Delivers a message of the link itself to the far end.
+    pub fn deliver(&mut self, message: &[u8]) {
+        self.waiting.deliver(message);
     }
 
     /// Files to wait for.

@@ -80,6 +80,24 @@ pub fn protocol(packet: &[u8]) -> Protocol {
     }
 }
 
+/// The number of the protocol behind the IP header; `None` if this is no IP packet.
+#[must_use]
+pub fn protocol_number(packet: &[u8]) -> Option<u8> {
+    headers(packet).map(|headers| headers.protocol)
+}
+
+/// True for an IPv4 packet that a router may cut: "don't fragment" is not set (RFC 791).
+#[must_use]
+pub fn is_fragmentable(packet: &[u8]) -> bool {
+    matches!(packet, [first, _, _, _, _, _, flags, ..] if first >> 4 == 4 && flags & 0x40 == 0)
+}
+
+/// True for a fragment of an IPv4 datagram that is not the first one: it shows no transport.
+#[must_use]
+pub fn is_later_fragment(packet: &[u8]) -> bool {
+    matches!(fragment(packet), Some(Fragment::Later))
+}
+
 /// Place of an IPv4 packet in its datagram, where that is fragmented.
 enum Fragment {
     First,
@@ -104,9 +122,8 @@ fn fragment(packet: &[u8]) -> Option<Fragment> {
 /// first of them, and of a fragmented packet only the first fragment shows anything.
 #[must_use]
 pub fn content(packet: &[u8]) -> Content {
-    let later_fragment = matches!(fragment(packet), Some(Fragment::Later));
     match headers(packet) {
-        Some(Headers { protocol, rest, .. }) if !later_fragment => match protocol {
+        Some(Headers { protocol, rest, .. }) if !is_later_fragment(packet) => match protocol {
             TCP => segment(rest),
             UDP => rest.get(UDP_HEADER..).map_or(Content::Unmarked, datagram),
             _ => Content::Unmarked,

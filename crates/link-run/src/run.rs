@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One run of the link, or of the links in a row, of one configuration: opened, moved by the forwarder, accounted for.
 
+mod told;
+
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -18,10 +20,11 @@ use crate::device::{tun, veth, Port};
 use crate::error::Error;
 use crate::lane::{Devices, Lane};
 use crate::log::{self, Logs, Writing};
+use crate::model_zero::ModelZero;
 use crate::stalls::Stalls;
 use crate::summary::{self, Outcome, Start};
 use crate::timer;
-use crate::waiting::{ModelZero, Passage, Waiting};
+use crate::waiting::{Passage, Waiting};
 
 /// Files over which a run is told to begin and to stop, and over which it tells its events.
 #[derive(Debug)]
@@ -84,6 +87,10 @@ pub struct Run {
     talk: Talk,
     runs_at_once: usize,
     gave_way_ns: Option<u64>,
+    /// Words that it was told and has not understood yet: a line without its end.
+    heard: Vec<u8>,
+    /// Changes, as they were told, with their instants.
+    changes: Vec<Value>,
 }
 
 impl Run {
@@ -103,6 +110,8 @@ impl Run {
                 talk,
                 runs_at_once: 1,
                 gave_way_ns: None,
+                heard: Vec::new(),
+                changes: Vec::new(),
             }),
             Err(error) => Err((error, talk)),
         }
@@ -192,20 +201,17 @@ impl Run {
         }
     }
 
-    /// The workload begins.
-    pub fn begin(&mut self) {
-        self.lanes.iter_mut().for_each(Lane::begin);
-        self.talk.tell(&event("begun", &json!({}), json!({})));
-    }
-
     /// Reads and writes what is there and what is due. False: nothing was.
     ///
     /// # Errors
     /// If a device is lost.
     pub fn turn(&mut self, stalls: &mut Stalls) -> io::Result<bool> {
         let mut busy = false;
-        for lane in &mut self.lanes {
-            busy |= lane.turn(stalls)?;
+        for number in 0..self.lanes.len() {
+            busy |= self.lanes[number].turn(stalls)?;
+            for message in self.lanes[number].take_messages() {
+                self.lanes[number ^ 1].deliver(&message); // up and down of a link are neighbours
+            }
         }
         Ok(busy)
     }
@@ -237,6 +243,8 @@ impl Run {
             mut talk,
             runs_at_once,
             gave_way_ns,
+            heard: _,
+            changes,
         } = self;
         let finished = moved.and_then(|()| lanes.into_iter().map(Lane::finish).collect());
         let lost = Error::system("lost a device", "its namespace must outlive the link");
@@ -256,7 +264,10 @@ impl Run {
                 model_zero_ns: zero.get(),
             })
         });
-        let summary = summary::of(&config, &start, outcomes.collect(), writing);
+        let mut summary = summary::of(&config, &start, outcomes.collect(), writing);
+        if !changes.is_empty() {
+            summary["changes"] = changes.into();
+        }
         talk.tell(&event("summary", &facts, summary));
         drop(talk);
         // This takes the kernel tens of milliseconds, so all else is done.

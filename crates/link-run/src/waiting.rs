@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The packets of one direction that are in the link: cut up, judged by the model, and kept until they are due.
 
+mod change;
+mod messages;
+
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
-use link_core::{Bytes, Delivery, Direction, Fate, Nanos, Packet, Verdict};
+use link_core::{Bytes, Delivery, Direction, DropReason, Fate, Nanos, Packet, Verdict};
 
 use crate::bursts::Bursts;
 use crate::calendar::{Calendar, Entry};
@@ -15,36 +17,12 @@ use crate::device::Received;
 use crate::log::pcapng::{self, Way};
 use crate::log::record::{Action, Record, MARKED, NO_INDEX, OVERSIZED, REORDERED};
 use crate::log::{Counts, Logs};
+use crate::model_zero::ModelZero;
 use crate::packet;
 use crate::pool::{Pool, HEADROOM};
 use crate::segment::Segments;
 use crate::stalls::Stalls;
 use crate::train;
-
-/// The model's t = 0, which both directions share: the first packet of the workload sets it.
-#[derive(Debug, Default)]
-pub struct ModelZero(AtomicU64);
-
-impl ModelZero {
-    /// `CLOCK_MONOTONIC`; `None` if no packet came yet.
-    #[must_use]
-    pub fn get(&self) -> Option<u64> {
-        Some(self.0.load(Ordering::Acquire)).filter(|&zero_ns| zero_ns > 0)
-    }
-
-    /// The instant, now that a packet came at `arrival_ns`.
-    fn or_set(&self, arrival_ns: u64) -> u64 {
-        let set = self
-            .0
-            .compare_exchange(0, arrival_ns, Ordering::AcqRel, Ordering::Acquire);
-        set.map_or_else(|zero_ns| zero_ns, |_| arrival_ns)
-    }
-
-    /// No packet came yet.
-    fn clear(&self) {
-        self.0.store(0, Ordering::Release);
-    }
-}
 
 /// Constants of a direction.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +48,8 @@ pub struct Waiting {
     /// Packets in a managed queue, by their number: their slots.
     undecided: HashMap<u32, u32>,
     bursts: Bursts,
+    /// Messages of the link to the end that packets come from.
+    messages: Vec<Vec<u8>>,
     last_arrival_ns: u64,
     /// The packets themselves.
     pub pool: Pool,
@@ -99,6 +79,7 @@ impl Waiting {
             calendar: Calendar::default(),
             undecided: HashMap::new(),
             bursts,
+            messages: Vec::new(),
             last_arrival_ns: 0,
             pool: Pool::new(passage.mtu.into()),
             counters: Counters::default(),
@@ -217,6 +198,7 @@ impl Waiting {
             ecn: packet::ecn(entry.packet()),
             protocol: packet::protocol(entry.packet()),
             content: packet::content(entry.packet()),
+            fragmentable: packet::is_fragmentable(entry.packet()),
             super_packet: Some(entry.record.source_burst),
         };
         let zero_ns = self.zero.or_set(arrival_ns);
@@ -277,6 +259,9 @@ impl Waiting {
                     record.action = Action::Dropped;
                 }
                 self.logs.record(record);
+                if reason == DropReason::TooBig {
+                    self.tell_too_big(slot);
+                }
                 self.pool.give_back(slot);
             }
             Fate::Delivered(delivery) => {

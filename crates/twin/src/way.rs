@@ -115,6 +115,7 @@ impl<P> Way<P> {
                 above: Bytes(above),
                 chance: Chance::new(case.oversize).expect("a share of packets"),
                 from: Nanos::ZERO,
+                told: false,
             });
         let config = DirectionConfig {
             service: Service::Rate(Timeline::constant(rate.map(BitRate))),

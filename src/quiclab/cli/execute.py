@@ -12,10 +12,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quiclab.cli.link_options import add_link_options, read_link_options
+from quiclab.cli.link_options import add_link_options, link_table, problems_beside_path, read_link_options
 from quiclab.cli.run_options import add_backend
 from quiclab.lab.testbed.link_files import LINK_CONFIG, LINK_SUMMARY, link_files
 from quiclab.model.errors import HostError, SpecError
+from quiclab.spec.live_path import LivePath
+from quiclab.spec.path_file import read_path_of
 from quiclab.store.disk import shown_names
 from quiclab.store.own_files import is_own_file, read_own
 
@@ -36,6 +38,7 @@ examples:
   quiclab exec --rate 100mbit --server 'iperf3 -s' --client 'iperf3 -c server'
   quiclab exec --down-rate 2mbit --delay 300ms --internet -- bash
   quiclab exec --profile lte --aqm "fq_codel ecn" --block udp -- COMMAND
+  quiclab exec --path spec.toml:lossy -- COMMAND
 """
 
 _COMMAND_NOT_EXECUTABLE, _COMMAND_NOT_FOUND = 126, 127
@@ -48,8 +51,6 @@ _DEBIAN_PACKAGES = {
     "tcpdump": "tcpdump",
 }
 """Debian packages of commands that are often run over a link."""
-_OF_A_LOG = frozenset({*link_files(0).values(), LINK_SUMMARY, LINK_CONFIG})
-"""Files of a folder for --log."""
 _PACKET_LOG_BEGINS = b"QLPKTLOG"
 """First bytes of a packet log (docs/reference/packet-log.md)."""
 
@@ -63,6 +64,12 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         epilog=_EPILOG,
     )
     add_link_options(parser)
+    parser.add_argument(
+        "--path",
+        metavar="FILE[:NAME]",
+        help="a [[path]] of a spec, or of a file with paths alone, in place of all options of the link but --seed: "
+        "with its schedule, addressed packets and several links",
+    )
     parser.add_argument(
         "--server", metavar="CMD", help="shell command at the server's end: the client starts when it listens"
     )
@@ -79,6 +86,12 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument(
         "--log", type=Path, metavar="DIR", help="keep packet log, captures and the link's summary there"
     )
+    parser.add_argument(
+        "--control",
+        type=Path,
+        metavar="SOCKET",
+        help="open a socket there, of yours alone, by which `quiclab link` shows and changes the link while it runs",
+    )
     add_backend(parser)
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND")
     parser.set_defaults(run=run)
@@ -87,13 +100,14 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run(arguments: argparse.Namespace) -> int:
     """Check everything that can be wrong before anything starts, then enter the sandbox."""
     from quiclab.cli.trouble import code_of
+    from quiclab.lab.testbed.control_socket import ControlSocket
     from quiclab.lab.testbed.sandbox import leave_network, run_in_sandbox
     from quiclab.lab.testbed.terminal import terminal_restored
-    from quiclab.lab.testbed.user_commands import UserCommands, run_user_commands
+    from quiclab.lab.testbed.user_commands import Control, UserCommands, run_user_commands
     from quiclab.lab.testbed.way_out import WayOut, find_stack
     from quiclab.plan.cut_jitter import jitter_warnings
 
-    path, argv = _read(arguments)
+    path, written, argv = _read(arguments)
     congestion_control = _congestion_control(arguments.tcp)
     way_out = WayOut(find_stack(), path.mtu) if arguments.internet else None
     if arguments.log is not None:
@@ -122,20 +136,30 @@ def run(arguments: argparse.Namespace) -> int:
             if way_out is not None:
                 stack.enter_context(way_out)
                 leave_network()
-            return run_user_commands(commands, way_out)
+            return run_user_commands(commands, way_out, control)
 
-    with terminal_restored():
+    with ExitStack() as opened:
+        control = None
+        if arguments.control is not None:
+            control = Control(opened.enter_context(ControlSocket(arguments.control)), written)
+        opened.enter_context(terminal_restored())
         return run_in_sandbox(lambda: code_of(inside), own_network=way_out is None)
 
 
-def _read(arguments: argparse.Namespace) -> tuple[study.Path, list[str]]:
-    """The path and the client's command. Raises SpecError with every offender."""
+def _read(arguments: argparse.Namespace) -> tuple[study.Path, LivePath, list[str]]:
+    """The path, the same as it is written, and the client's command. Raises SpecError with every offender."""
     problems: list[str] = []
-    path = None
+    path, of_file = None, None
     try:
-        path = read_link_options(arguments)
+        if arguments.path is None:
+            path, written = read_link_options(arguments), LivePath(link_table(arguments), Path.cwd())
+        elif not (beside := problems_beside_path(arguments)):
+            path, written = read_path_of(arguments.path)
+        else:
+            problems += beside
     except SpecError as error:
-        problems += error.problems
+        of_file = error if arguments.path is not None else None
+        problems += () if of_file else error.problems
     argv = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
     if argv and arguments.client is not None:
         problems.append("--client: stands in place of COMMAND; give one of them")
@@ -143,9 +167,13 @@ def _read(arguments: argparse.Namespace) -> tuple[study.Path, list[str]]:
         problems.append("COMMAND: there is none; write it after --, or as a string behind --client")
     if arguments.internet and arguments.server is not None:
         problems.append("--internet: the server's end is the way out; it cannot run --server as well")
+    if arguments.internet and path is not None and path.more_links:
+        problems.append(f"--internet: it takes one link, and the path {path.name} has {len(path.links)}")
+    if of_file is not None and not problems:
+        raise of_file
     if problems or path is None:
         raise SpecError("exec cannot do what was asked", "quiclab exec --help shows every option", tuple(problems))
-    return path, argv or ["sh", "-c", arguments.client]
+    return path, written, argv or ["sh", "-c", arguments.client]
 
 
 def _congestion_control(asked: str | None) -> str:
@@ -165,8 +193,9 @@ def check_log_folder(folder: Path) -> None:
     nothing can be written."""
     try:
         there = {each.name for each in folder.iterdir()} if folder.is_dir() else set()
-        if there and not (there <= _OF_A_LOG and _is_of_a_link(folder)):
-            foreign = sorted(there - _OF_A_LOG) or sorted(there)
+        known = {LINK_SUMMARY, LINK_CONFIG}.union(*(link_files(number).values() for number in range(len(there))))
+        if there and not (there <= known and _is_of_a_link(folder)):
+            foreign = sorted(there - known) or sorted(there)
             told = f"nothing is written to {folder}, since these in it are not of an earlier `quiclab exec --log`"
             raise SpecError(told, "name a new or an empty folder for --log, or move them away", shown_names(foreign))
         folder.mkdir(parents=True, exist_ok=True)

@@ -62,6 +62,7 @@ _MODULES = {
     "note": "remark",
     "exclude": "remark",
     "exec": "execute",
+    "link": "link",
     **{verb: verb for verb in ("studies", "paths", "probe", "doctor", "conformance", "clean", "completion")},
 }
 """Verb → module of this package that teaches it, in the order of the help."""

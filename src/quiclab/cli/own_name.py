@@ -34,7 +34,7 @@ VERBS = (
         "verify",
         "note",
     ),
-    *("exclude", "exec", "studies", "paths", "probe", "doctor", "conformance", "clean", "completion"),
+    *("exclude", "exec", "link", "studies", "paths", "probe", "doctor", "conformance", "clean", "completion"),
 )
 """Every verb, in the order in which the help lists them."""
 _COMMAND = re.compile(rf"(?<![\w./-])quiclab (?=(?:{'|'.join(VERBS)})\b|--)")

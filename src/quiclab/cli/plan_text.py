@@ -256,6 +256,13 @@ def _count(things: Sequence[object], word: str) -> str:
 _SHOWN_RATES = 5
 
 
+def direction_text(direction: Direction, path: Path) -> str:
+    """A direction in one line: what the table of a plan has, and what few paths have."""
+    rate, delay, loss, queue, edge = _cells(direction, path)
+    told = [f"rate {rate}", f"delay {delay}", f"loss {loss}", f"queue {queue}", f"access rate {edge}"]
+    return "; ".join(each for each in (*told, *_parts(direction)) if not each.endswith((" none", " unlimited")))
+
+
 def extras(path: Path, rows: Sequence[PlanRow]) -> list[str]:
     """Lines for effects that few paths have: one for the path, and one for each direction of a link that has
     something."""

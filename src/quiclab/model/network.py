@@ -136,8 +136,8 @@ class Police:
 
 @dataclass(frozen=True)
 class Oversize:
-    """A size above which packets are lost, and no ICMP message says so. Where all of them are lost, the path is a black
-    hole to path MTU discovery (RFC 2923): what the ends believe the path to carry, `mtu`, stays as it is."""
+    """A size above which packets are lost: the MTU of this link, where it is smaller than that of the ends' devices
+    (`mtu`). Where all of them are lost and nothing says so, the path is a black hole to path MTU discovery (RFC 2923)."""
 
     above: Annotated[ByteCount, Bounds(ByteCount(28), ByteCount(65_535), "a size", "1300 B")]
     """Largest IP packet that always passes."""
@@ -145,10 +145,15 @@ class Oversize:
     """Probability that a larger packet is lost; all of them by default."""
     after: Instant = Duration(0)
     """Start, counted from the first packet that reached the link; at once by default."""
+    too_big: Literal["black hole", "icmp"] = "black hole"
+    """Answer to the sender of a packet that is lost so. `icmp`: "fragmentation needed" (RFC 1191) or, over IPv6, "packet
+    too big" (RFC 8201), with `above` as the next hop's MTU; IPv4 packets that may be fragmented then pass as they are.
+    `black hole`: none."""
 
     def __str__(self) -> str:
         share = "" if self.probability.value == 1 else f"{self.probability} of "
-        return f"{share}packets above {self.above.bytes} B lost"
+        told = ", their sender is told (ICMP)" if self.too_big == "icmp" else ""
+        return f"{share}packets above {self.above.bytes} B lost{told}"
 
 
 @dataclass(frozen=True)

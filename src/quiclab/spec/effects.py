@@ -63,7 +63,8 @@ EFFECTS: Mapping[str, Effect] = {
         "large packets pass again",
         (
             "SIZE",
-            'a size above which packets are lost: "1300B", "1300B 4%%" for a share of them, or "1300B 100%% 5s"',
+            'a size above which packets are lost: "1300B", "1300B 4%%" for a share of them, or "1300B 100%% 5s"; '
+            '"1300B icmp" tells their sender',
         ),
     ),
 }

@@ -184,6 +184,8 @@ def _or_none(kind: Kind[Any]) -> Kind[Any]:
     )
 
 
+ENDABLE_KEYS = frozenset({"jitter", "reorder", "aqm", *EFFECTS})
+"""Settings that a change can end by "none"."""
 CHANGE_KEYS: Mapping[str, Kind[Any]] = {
     "at": kinds.INSTANT,
     **CHANGEABLE_KEYS,

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from quiclab.model.addresses import Addresses
 from quiclab.model.bounds import MINUTE, Burst, Repetition
+from quiclab.model.network import Oversize
 from quiclab.model.study import Direction, DropList, FqCoDel, Jitter, Link, Path, Police, RandomRate
 from quiclab.model.units import Bitrate, ByteCount, Duration
 from quiclab.spec import json_form, kinds, recorded, traces
@@ -72,6 +73,7 @@ ADDRESSES: Kind[Addresses] = table("a table such as {initial = [1], large = [40]
 
 
 LEAST_IPV6_MTU = 1280
+_LEAST_TOLD_MTU = ByteCount(576)
 _LEAST_EDGE = Bitrate(10**9)
 _EDGE_FACTOR = 10
 _BOUNDS_BESIDE_AQM = '"2 bdp", "1000 packets", "64 KB" or "unbounded"'
@@ -163,6 +165,8 @@ def read_path(node: Node) -> Path:
     else:
         directions = _directions(node, values, mtu)
         links = (Link(Path.link_name, directions["up"], directions["down"]),)
+    if values.get("ip_version") == 6:
+        _check_told_mtus(node, links)
     if values.get("ip_version") == 6 and mtu < LEAST_IPV6_MTU:
         node.child("mtu").report(f"{mtu} is too small: IPv6 needs at least {LEAST_IPV6_MTU} (RFC 8200 section 5)")
     if node.source.reports > before:
@@ -172,6 +176,20 @@ def read_path(node: Node) -> Path:
     return Path(
         **{"title": values["name"], **own}, link_name=first.name, up=first.up, down=first.down, more_links=tuple(more)
     )
+
+
+def _check_told_mtus(node: Node, links: Iterable[Link]) -> None:
+    """Report links that tell a sender of an MTU that IPv6 does not know."""
+    for link in links:
+        for direction in (link.up, link.down):
+            sizes = [direction.oversize, *(change.oversize for change in direction.schedule)]
+            told = [each.above.bytes for each in sizes if isinstance(each, Oversize) and each.too_big == "icmp"]
+            if any(above < LEAST_IPV6_MTU for above in told):
+                node.report(
+                    f"oversize: {min(told)} bytes are told to nobody: IPv6 needs at least {LEAST_IPV6_MTU} "
+                    '(RFC 8200 section 5); write more, or too_big = "black hole"'
+                )
+                return
 
 
 PATH: Kind[Path] = table("a table", Path, PATH_KEYS, read_path)
@@ -314,6 +332,13 @@ def _direction(node: Node, side: str, both: Values, own: Values, mtu: int) -> Di
     rates = changed_rates(direction)
     sets_rate = any(change.rate is not None for change in direction.schedule)
     reference = reference_rate(direction)
+    sizes = [("oversize", direction.oversize), *(("schedule", change.oversize) for change in direction.schedule)]
+    for key, size in sizes:
+        if isinstance(size, Oversize) and size.too_big == "icmp" and size.above < _LEAST_TOLD_MTU:
+            node_of(key).report(
+                f"an MTU of {size.above} is told to nobody: write {_LEAST_TOLD_MTU} or more, which every host takes, "
+                'or too_big = "black hole"'
+            )
     policers = [("police", direction.police), *(("schedule", change.police) for change in direction.schedule)]
     for key, police in policers:
         if isinstance(police, Police) and police.burst.bytes < mtu:

@@ -8,12 +8,37 @@ import pathlib
 
 import pytest
 
-from quiclab.cli.link_options import add_link_options, read_link_options
+from quiclab.cli.link_options import (
+    ONLY_IN_A_FILE,
+    add_change_options,
+    add_link_options,
+    given_settings,
+    problems_beside_path,
+    read_link_options,
+)
 from quiclab.model.errors import SpecError
 from quiclab.model.network import Oversize
-from quiclab.model.study import Bernoulli, Block, FqCoDel, Path, Police, Step
+from quiclab.model.study import (
+    Bernoulli,
+    Block,
+    Bursts,
+    CoDel,
+    DropList,
+    FqCoDel,
+    GilbertElliott,
+    Jitter,
+    Path,
+    Police,
+    RandomRate,
+    Reorder,
+    Step,
+)
 from quiclab.model.units import Bitrate, ByteCount, Duration, Share
+from quiclab.spec.impairments import CHANGE_KEYS
 from quiclab.spec.jitter import half_life
+from quiclab.spec.paths import DIRECTION_KEYS
+
+MS = 10**6
 
 
 def _read(*options: str) -> Path:
@@ -113,6 +138,7 @@ def test_what_an_operator_does() -> None:
     assert path.down.block is None
     assert path.down.police == Police("tcp", Bitrate(1_000_000), ByteCount(30_000))
     assert path.up.oversize == Oversize(ByteCount(1300), Share(0.04), Duration(2 * 10**9))
+    assert _read("--oversize", "1300B icmp 4%").up.oversize == Oversize(ByteCount(1300), Share(0.04), too_big="icmp")
 
 
 @pytest.mark.parametrize(
@@ -132,3 +158,86 @@ def test_what_cannot_be_is_told_by_its_option(options: tuple[str, ...]) -> None:
     with pytest.raises(SpecError) as caught:
         _read(*options)
     assert all(problem.startswith(options[0]) for problem in caught.value.problems)
+
+
+def test_every_key_of_a_direction_has_an_option_or_needs_a_file() -> None:
+    """The command line can say all that a spec can of one direction, but for what takes tables in a list."""
+    parser = argparse.ArgumentParser()
+    add_link_options(parser)
+    options = {action.dest for action in parser._actions}
+    assert DIRECTION_KEYS.keys() - options == ONLY_IN_A_FILE
+    for key in DIRECTION_KEYS.keys() - ONLY_IN_A_FILE:
+        assert {f"up_{key}", f"down_{key}"} <= options
+
+
+def test_losses_in_bursts_and_of_a_list() -> None:
+    """The model's name comes first, then the values of its keys in their order."""
+    path = _read("--up-loss", "bursts 2s 50ms", "--down-loss", "gilbert-elliott 1% 25 % 0% 50%")
+    assert path.up.loss == Bursts(Duration(2000 * MS), Duration(50 * MS))
+    assert path.down.loss == GilbertElliott(Share(0.01), Share(0.25), Share(0.0), Share(0.5))
+    assert _read("--loss", "list 7 0").up.loss == DropList((7, 0))
+
+
+def test_shapes_of_jitter() -> None:
+    """Shape, scale and half-life, and the mode that lets packets overtake."""
+    path = _read("--delay", "20ms", "--up-jitter", "uniform 5 ms/20ms", "--down-jitter", "pareto 5ms reorder")
+    assert path.up.jitter == Jitter("uniform", Duration(5 * MS), half_life=Duration(20 * MS))
+    assert path.down.jitter == Jitter("pareto", Duration(5 * MS), "reorder")
+
+
+def test_what_had_only_a_key_in_a_spec() -> None:
+    """Reordering, framing, access rate, place and key of losses, a random rate, times of a managed queue."""
+    path = _read(
+        *("--rate", "1mbit 10mbit 1s", "--reorder", "1% 5ms", "--overhead", "38B", "--edge", "2gbit"),
+        *("--loss", "1%", "--loss-at", "exit", "--down-loss-by", "bytes", "--aqm", "codel ecn 2ms 50ms"),
+    )
+    assert path.up.rate == RandomRate(Bitrate(10**6), Bitrate(10**7), Duration(1000 * MS))
+    assert path.up.reorder == Reorder(Share(0.01), Duration(5 * MS))
+    assert (path.up.overhead, path.up.edge, path.up.loss_at) == (ByteCount(38), Bitrate(2 * 10**9), "exit")
+    assert (path.up.loss_by, path.down.loss_by) == ("index", "bytes")
+    assert path.up.aqm == CoDel(Duration(2 * MS), Duration(50 * MS), ecn=True)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--loss", "bursts 2s"),
+        ("--loss", "bursts 2s 50ms 0% 1% 7"),
+        ("--down-jitter", "5ms 20ms"),
+        ("--jitter", "gaussian 5ms"),
+        ("--reorder", "1%"),
+        ("--loss-at", "middle"),
+        ("--rate", "10mbit 1mbit 1s"),
+    ],
+)
+def test_a_wrong_table_is_told_by_its_option(options: tuple[str, ...]) -> None:
+    """Too few values, too many, and values of another kind."""
+    with pytest.raises(SpecError) as caught:
+        _read(*options)
+    told = {problem.partition(":")[0].partition("-distribution")[0] for problem in caught.value.problems}
+    assert told == {options[0]}
+
+
+def test_options_beside_a_path_of_a_file_contradict_it() -> None:
+    """All of them are named; the seed is no part of a path."""
+    parser = argparse.ArgumentParser()
+    add_link_options(parser)
+    told = problems_beside_path(parser.parse_args(["--up-loss-at", "exit", "--mtu", "1400", "--seed", "7"]))
+    assert [problem.partition(":")[0] for problem in told] == ["--up-loss-at", "--mtu"]
+    assert problems_beside_path(parser.parse_args(["--seed", "7"])) == []
+
+
+def test_what_a_schedule_changes_has_an_option_of_link() -> None:
+    """Effects that it can end say so, and values are read as those of `exec`."""
+    parser = argparse.ArgumentParser()
+    add_change_options(parser)
+    options = {action.dest for action in parser._actions if not action.dest.startswith(("up_", "down_"))}
+    assert options - {"help"} == CHANGE_KEYS.keys() - {"at"}
+    given = given_settings(
+        parser.parse_args(["--delay", "80ms", "--down-loss", "bursts 2s 50ms", "--up-jitter", "none"])
+    )
+    assert given == {
+        "": {"delay": "80ms"},
+        "up": {"jitter": "none"},
+        "down": {"loss": {"model": "bursts", "mean_good": "2s", "mean_bad": "50ms"}},
+    }

@@ -181,7 +181,7 @@ WRITES = {
     "export": {"--out"},
     "trial": {"--out"},
     "bundle": {"--out"},
-    "exec": {"--log"},
+    "exec": {"--log", "--control"},
     "probe": {"--out"},
     "conformance": {"--out", "--page"},
 }
@@ -190,6 +190,7 @@ is named with its own option is told to be written, and `--events` adds to one."
 READS = {
     "study", "spec", "parts", "old", "new", "files", "sources", "studies", "--h2", "--h3", "--page", "--keys",
     "--client", "--server", "--ca", "--trace", "--up-trace", "--down-trace", "--lost",
+    "--path", "socket",
 }  # fmt: skip
 """Words that name what is read, or a study in which a verb works."""
 
@@ -201,7 +202,7 @@ def test_every_place_that_is_written_to_is_known() -> None:
     for verb, its in parser().verbs.items():
         for action in its._actions:
             name = action.option_strings[-1] if action.option_strings else action.dest
-            if action.type is Path or action.metavar in {"FILE", "DIR", "FOLDER"}:
+            if action.type is Path or action.metavar in {"FILE", "FILE[:NAME]", "DIR", "FOLDER"}:
                 found.setdefault(verb, set()).add(name)
     written = {verb: names & WRITES.get(verb, set()) for verb, names in found.items()}
     assert {verb: names for verb, names in written.items() if names} == WRITES

@@ -315,6 +315,9 @@ def test_a_black_hole_is_told_by_plan(capsys: pytest.CaptureFixture[str], tmp_pa
     assert "carries packets of up to 1300 bytes, and the server quic-go of arm h3 begins with 1308" in found
     assert 'Write oversize.above = "1308 B" or more or max_payload = 1272 on it.' in found
     assert "arm h2 sends TCP segments of up to 1500: no full one arrives" in found
+    found = told('[path.down]\noversize = {above = "1300 B", too_big = "icmp"}')
+    assert "packets above 1300 B lost, their sender is told (ICMP) from the start" in found
+    assert "no full one arrives" not in found
     quiet = ('{above = "1300 B", probability = "4 %"}', '{above = "1300 B", after = "2 s"}')
     for hole in quiet:
         found = told(f"[path.down]\noversize = {hole}")

@@ -70,7 +70,7 @@ impl ManagedQueue {
         transmitter: Transmitter,
     ) -> Self {
         Self {
-            rules: aqm.map(|aqm| aqm.map_or(Rule::Droptail, |aqm| aqm.rule)),
+            rules: aqm.map(|aqm| rule_of(*aqm)),
             packets: match aqm.values().flatten().find_map(|aqm| aqm.fair) {
                 None => Packets::Together(Line::default()),
                 Some(fair) => Packets::ByFlow(Flows::new(fair)),
@@ -85,6 +85,21 @@ impl ManagedQueue {
             dropped: Vec::new(),
             now: Nanos::ZERO,
         }
+    }
+
+    /// Gives the queue other bounds from `at` on.
+    pub fn set_bounds(&mut self, at: Nanos, bounds: QueueBound) {
+        self.bounds.insert(at, bounds);
+    }
+
+    /// Gives the queue another management from `at` on; queues by flow stay as they are.
+    pub fn set_rule(&mut self, at: Nanos, aqm: Option<Aqm>) {
+        self.rules.insert(at, rule_of(aqm));
+    }
+
+    /// The transmitter behind the queue.
+    pub fn transmitter(&mut self) -> &mut Transmitter {
+        &mut self.transmitter
     }
 
     /// A packet comes at `at`, which is never before the one of the last packet, nor before [`Self::now`].
@@ -221,6 +236,10 @@ impl ManagedQueue {
             self.there
         }
     }
+}
+
+fn rule_of(aqm: Option<Aqm>) -> Rule {
+    aqm.map_or(Rule::Droptail, |aqm| aqm.rule)
 }
 
 fn refused(queued: &Queued, reason: DropReason) -> Decision {

@@ -61,6 +61,16 @@ impl PoliceStage {
         }
     }
 
+    /// Blocks another transport from `at` on, or none.
+    pub(super) fn set_block(&mut self, at: Nanos, block: Option<Block>) {
+        self.block.insert(at, block);
+    }
+
+    /// Sets another policer from `at` on, whose bucket is full, or none.
+    pub(super) fn set_police(&mut self, at: Nanos, police: Option<Police>) {
+        self.police.insert(at, police);
+    }
+
     /// Drop of a packet that is here at `t`, which never goes back, if there is one.
     pub fn judge(&mut self, t: Nanos, packet: &Packet) -> Option<DropReason> {
         let blocks = |block: &Block| block.protocol == packet.protocol && block.from <= t;

@@ -166,6 +166,11 @@ impl LossStage {
         drawn.filter(|_| !spared)
     }
 
+    /// Sets another model from `at` on, or none.
+    pub(crate) fn set(&mut self, at: Nanos, model: Option<Loss>) {
+        self.models.insert(at, model);
+    }
+
     fn begin(&mut self, at: Nanos, model: Option<&Loss>) {
         if let Some(Loss::GilbertElliottTime(model)) = model {
             for periods in self.periods.iter_mut() {

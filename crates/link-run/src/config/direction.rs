@@ -83,6 +83,18 @@ pub(super) struct Oversize {
     probability: f64,
     #[serde(default)]
     after_ns: u64,
+    #[serde(default)]
+    too_big: TooBig,
+}
+
+/// What the sender of a packet that is too big is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+enum TooBig {
+    #[default]
+    #[serde(rename = "black hole")]
+    BlackHole,
+    #[serde(rename = "icmp")]
+    Icmp,
 }
 
 impl Oversize {
@@ -91,6 +103,7 @@ impl Oversize {
             above: Bytes(self.above_bytes),
             chance: chance("probability", self.probability)?,
             from: Nanos(self.after_ns),
+            told: self.too_big == TooBig::Icmp,
         })
     }
 }
@@ -152,6 +165,22 @@ impl Direction {
             && self.random_rate.is_none()
             && self.trace.is_none()
             && !self.schedule.iter().any(limits)
+    }
+
+    /// Adds one change to the direction, behind those that its schedule has for that instant.
+    #[must_use]
+    pub(super) fn with(&self, change: Change) -> Self {
+        let mut changed = self.clone();
+        let place = changed
+            .schedule
+            .partition_point(|known| known.at_ns <= change.at_ns);
+        changed.schedule.insert(place, change);
+        changed
+    }
+
+    /// True if its course begins anew in each period.
+    pub(super) fn repeats(&self) -> bool {
+        self.repeat_ns.is_some()
     }
 
     /// The elements' configuration; `name` is `up` or `down` and is used in messages.

@@ -6,6 +6,7 @@ mod aqm;
 mod direction;
 mod elements;
 mod link;
+mod live;
 mod police;
 mod random_rate;
 
@@ -17,6 +18,7 @@ use crate::error::Error;
 pub use address::kind_name;
 pub use direction::Direction;
 pub use link::{Files, Link};
+pub use live::{LiveChange, Replaced};
 
 /// The whole configuration.
 #[derive(Clone, Debug, Deserialize)]

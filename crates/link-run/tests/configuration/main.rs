@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A configuration is understood, or refused with one line that says what is wrong where.
 
+mod live;
 mod refused;
 mod understood;
 

@@ -177,6 +177,7 @@ fn a_size_above_which_packets_are_lost_is_understood() {
         above: Bytes(above),
         chance: Chance::new(probability).expect("a probability"),
         from: Nanos(from),
+        told: false,
     };
     let up = config.up.elements("up").expect("valid");
     assert_eq!(up.oversize, Timeline::constant(Some(hole(1300, 1.0, 7))));

@@ -21,6 +21,8 @@ class _Carried:
     size_bytes: int
     hole: bool
     """True if larger ones vanish in the network, which the ends do not know; else it is the MTU of their devices."""
+    told: bool = False
+    """True if ICMP tells the senders of larger ones."""
 
     def raised(self, packet: int) -> str:
         """The key of the spec that says so, with a value at which a packet passes."""
@@ -54,7 +56,7 @@ def mtu_warnings(arms: Iterable[Arm], path: Path) -> list[str]:
 def _segment_warning(arm: Arm, path: Path) -> list[str]:
     """A warning about TCP behind a black hole towards the client. Its ends know the MTU of their devices alone."""
     carried = _carried(path, "down")
-    if not carried.hole:
+    if not carried.hole or carried.told:
         return []
     return [
         f"Path {path.name} loses every packet of more than {carried.size_bytes} bytes on its way to the client, and "
@@ -67,9 +69,11 @@ def _segment_warning(arm: Arm, path: Path) -> list[str]:
 def _carried(path: Path, side: Literal["up", "down"]) -> _Carried:
     """The largest packet that arrives in one direction from the start: what a schedule brings is not looked at."""
     effects = [getattr(link, side).oversize for link in path.links]
-    holes = [each.above.bytes for each in effects if each and each.probability.value == 1 and each.after.ns == 0]
-    least = min(holes, default=path.mtu)
-    return _Carried(min(least, path.mtu), least < path.mtu)
+    holes = [each for each in effects if each and each.probability.value == 1 and each.after.ns == 0]
+    narrowest = min(holes, key=lambda each: each.above, default=None)
+    if narrowest is None or narrowest.above.bytes >= path.mtu:
+        return _Carried(path.mtu, hole=False)
+    return _Carried(narrowest.above.bytes, hole=True, told=narrowest.too_big == "icmp")
 
 
 def _mend(endpoint: SizesDatagrams, packet: int, path: Path, carried: _Carried) -> str:

@@ -19,7 +19,7 @@ from quiclab.lab.testbed.link_ends import PREFIXES, SIDES, Ends, LinkPlace, Span
 from quiclab.lab.testbed.link_files import LINK_CONFIG, LINK_SUMMARY, SECOND_NETWORK_FILES, link_files
 from quiclab.lab.testbed.link_process import LinkProcess, OwnProcess, SharedLinkProcess, folder_fd
 from quiclab.lab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
-from quiclab.model.errors import HostError, VoidError
+from quiclab.model.errors import HostError, SpecError, VoidError
 from quiclab.spec.link import ONE_WAY_DELAY_SHARE
 from quiclab.store.own_files import write_anew
 
@@ -237,6 +237,18 @@ class Link:
             process.say("begin\n")
             self._message("begun")
 
+    def change(self, change: Mapping[str, object]) -> int:
+        """Change settings of the running links (docs/reference/link-config.md); return the instant in their model's
+        time, in ns. An empty change only asks for it. Raises SpecError with what the link refuses."""
+        process = self._require()
+        process.say(f"{json.dumps({'change': change})}\n")
+        message = self._message("changed", "refused")
+        if message["event"] == "refused":
+            raise SpecError(f"the link cannot change as asked: {message['message']}", "it goes on as it was")
+        at_ns = message["at_ns"]
+        assert isinstance(at_ns, int)
+        return at_ns
+
     def check(self) -> None:
         """Raise VoidError if the link's process has ended without being told to."""
         if (how := self._require().ended()) is not None:
@@ -273,15 +285,15 @@ class Link:
             raise RuntimeError("the link was not started")
         return self._process
 
-    def _message(self, event: str) -> dict[str, object]:
-        """The next line of the link process, which must be `event`."""
+    def _message(self, *events: str) -> dict[str, object]:
+        """The next line of the link process, which must be one of `events`."""
         process = self._require()
         line = process.hear()
         try:
             message: dict[str, object] = json.loads(line)
         except json.JSONDecodeError:
             raise _gone(process.kill()) from None
-        if message.get("event") != event:
+        if message.get("event") not in events:
             raise HostError(f"the link cannot run: {message.get('message', line)}", str(message.get("hint", "")))
         return message
 

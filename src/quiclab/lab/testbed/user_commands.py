@@ -8,12 +8,13 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from quiclab.lab.testbed import _libc
 from quiclab.lab.testbed.backend import choose_backend
+from quiclab.lab.testbed.control_socket import ControlSocket
 from quiclab.lab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Backend, Link, LinkSettings, usable_versions
 from quiclab.lab.testbed.listening import ListeningPorts
 from quiclab.lab.testbed.namespace import NetworkNamespace, RouteMetrics
@@ -30,6 +31,7 @@ from quiclab.model.link_account import LinkAccount
 from quiclab.model.units import Duration
 from quiclab.spec.ecn import tcp_on
 from quiclab.spec.link import lateness_bounds, link_config
+from quiclab.spec.live_path import LivePath
 from quiclab.store.record_form import as_record
 
 _LISTEN_PATIENCE_S = 5.0
@@ -56,7 +58,16 @@ class UserCommands:
     """Uid that the commands see; 0 leaves them root of the sandbox."""
 
 
-def run_user_commands(commands: UserCommands, way_out: WayOut | None) -> int:
+@dataclass(frozen=True)
+class Control:
+    """Means to change the link while it runs."""
+
+    socket: ControlSocket
+    path: LivePath
+    """The link's path as it is written."""
+
+
+def run_user_commands(commands: UserCommands, way_out: WayOut | None, control: Control | None = None) -> int:
     """Run the commands until the client ends; return its exit code, or 128 + signal. Raises HostError when the link
     cannot run."""
     tcp = tcp_on(commands.path, study.Tcp(commands.congestion_control))
@@ -72,10 +83,11 @@ def run_user_commands(commands: UserCommands, way_out: WayOut | None) -> int:
     name_the_ends()
     try:
         with ExitStack() as stack:
-            client, server = (stack.enter_context(NetworkNamespace()) for _ in range(2))
-            for namespace in (client, server):
+            places = [stack.enter_context(NetworkNamespace()) for _ in range(len(commands.path.links) + 1)]
+            for namespace in places:
                 namespace.write_sysctls(sysctls(tcp))
-            link = stack.enter_context(Link(settings, client, server))
+            client, *nodes, server = places
+            link = stack.enter_context(Link(settings, client, server, nodes))
             if way_out is not None:
                 way_out.open(client, server, route)
                 use_name_server(NAME_SERVER)
@@ -92,7 +104,8 @@ def run_user_commands(commands: UserCommands, way_out: WayOut | None) -> int:
             near = stack.enter_context(_process("the client", commands.client, client, commands.user_id))
             costs.watch("client", near.pid)
             costs.begin()
-            code = near.wait(None)
+            with control.socket.serve(link, control.path) if control else nullcontext():
+                code = near.wait(None)
             if near.usage is not None:
                 costs.ended("client", near.usage, near.waited)
             costs.end()

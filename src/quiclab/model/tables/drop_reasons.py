@@ -66,6 +66,7 @@ DROP_REASONS = (
     DropReason("policed", 7, DropKind.POLICER, Stage.BEFORE),
     DropReason("blocked", 8, DropKind.BLOCK, Stage.BEFORE),
     DropReason("oversize", 9, DropKind.SIZE, Stage.BEFORE),
+    DropReason("too_big", 16, DropKind.SIZE, Stage.BEFORE),
 )
 
 CORRUPTED = "corrupted"

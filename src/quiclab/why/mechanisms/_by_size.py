@@ -37,6 +37,7 @@ SMALLER_DATAGRAMS = (
 """Settings by which a sender's packets pass where larger ones are lost."""
 
 _FOR_THEIR_SIZE = reasons_of(DropKind.SIZE)
+_TOLD = "too_big"
 _ENOUGH = 3
 """Packets that must be lost before "all" is said of them: of one or two a rare loss takes all now and then."""
 _MARGIN_NS = 1_000_000
@@ -55,6 +56,8 @@ class BySize:
     """Packets of the size of that smallest one or above, up to the last loss."""
     larger_lost: int
     """Number of the larger ones that were lost for their size."""
+    told: int
+    """Number of those whose sender was told by ICMP."""
     larger_passed: int
     """Number of the larger ones that no link lost."""
     passed_later: int
@@ -65,8 +68,9 @@ class BySize:
 
     @property
     def none_passed(self) -> bool:
-        """True if all of the larger packets were lost, and there were enough to tell."""
-        return self.larger_passed == 0 and self.larger_lost >= _ENOUGH
+        """True if all of the larger packets were lost, none of their senders was told, and there were enough to say
+        so."""
+        return self.larger_passed == 0 and self.told == 0 and self.larger_lost >= _ENOUGH
 
     def sizes_and_shares(self, larger: int) -> tuple[Fact, ...]:
         """Facts for readers: sizes, and the shares that were lost of so many larger packets and of the smaller ones."""
@@ -97,6 +101,7 @@ def by_size(trial: Trial) -> BySize | None:
         None if largest is None else int(largest),  # type: ignore[arg-type]
         larger.height,
         for_size.height,
+        for_size.filter(pl.col("reason") == _TOLD).height,
         larger.filter(~lost).height,
         rows.filter(large & later & ~lost).height,
         smaller.height,

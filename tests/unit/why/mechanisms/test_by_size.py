@@ -46,6 +46,12 @@ def test_a_black_hole_says_what_passed_and_what_did_not() -> None:
     assert told["longest_wait"] == pytest.approx(30)
 
 
+def test_a_link_that_tells_senders_is_no_black_hole() -> None:
+    """All packets of that size are lost until the sender learns of it; it is their size all the same."""
+    case = _probed(*((8 + number, 1480, "too_big") for number in range(4)))
+    assert named(case).keys() & {HOLE, LARGE} == {LARGE}
+
+
 def test_two_packets_are_no_black_hole() -> None:
     """A path that loses one in five takes two in a row now and then."""
     case = _probed((8, 1480, "oversize"), (9, 80, ""), (10, 1480, "oversize"))
