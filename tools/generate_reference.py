@@ -27,6 +27,7 @@ from field_docs import field_docs
 from quiclab.evidence.made_by import DECLARED_METRICS
 from quiclab.evidence.metrics import METRICS
 from quiclab.model import address_change, study
+from quiclab.model.nat import Nat
 from quiclab.model.page import Page, Resources, ThirdParties
 from quiclab.spec import aqm, arms, effects, impairments, paths, random_rate, read, workloads
 from quiclab.spec.arms import KNOB_KEYS
@@ -82,6 +83,7 @@ def page() -> str:
         _section("background (in competition)", study.Background, workloads.BACKGROUND_KEYS),
         _section("[[path]]", study.Path, _without(paths.PATH_KEYS, "link", *paths.DIRECTION_KEYS), more=_MORE),
         _section("[[path.link]]", study.Link, _without(paths.LINK_KEYS, *paths.DIRECTION_KEYS), more=_MORE),
+        _section("nat (in [[path]] or [[path.link]])", Nat, paths.NAT_KEYS),
         _section(
             "Keys of a direction (in [[path]] or [[path.link]] for both, in [path.up] or [path.link.up] for one)",
             study.Direction,

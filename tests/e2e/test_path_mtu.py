@@ -101,3 +101,14 @@ def test_tcp_behind_a_black_hole_stalls_and_its_failure_says_why(tmp_path: Path)
     assert kept["h2"]["status"] == "failed"
     assert kept["h2"]["reason"].startswith("the client did not end within 3 s (limits.trial); the path dropped ")
     assert kept["h2"]["reason"].endswith(" packets as oversize")
+
+
+def test_tcp_over_a_link_that_tells_its_mtu_goes_on_in_smaller_segments(tmp_path: Path) -> None:
+    """The first full segments are lost, the sender is told by ICMP, and its trial is verified."""
+    told = '[path.down]\noversize = {above = "1400 B", too_big = "icmp"}'
+    spec = write_spec(tmp_path, path=told, trial_limit="10 s")
+    study = tmp_path / "study"
+    assert quiclab("run", main_only(spec), "--out", study, "--no-report").returncode == 0
+    kept = {trial["protocol"]: trial for trial in trials(study) if trial["status"] != "void"}
+    assert kept["h2"]["status"] == "verified", kept["h2"]["reason"]
+    assert 0 < kept["h2"]["link"]["down"]["dropped"]["too_big"] < 40

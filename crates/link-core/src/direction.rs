@@ -247,6 +247,10 @@ impl Direction {
                 Some(departure) => departure,
             },
         };
+        if packet.unmapped {
+            verdict.fate = Fate::Dropped(DropReason::Unmapped);
+            return verdict;
+        }
         if let Some(reason) = self.police.judge(at_queue, &packet) {
             verdict.fate = Fate::Dropped(reason);
             return verdict;

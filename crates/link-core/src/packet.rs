@@ -71,6 +71,8 @@ pub struct Packet {
     pub content: Content,
     /// True if a router may cut it: IPv4 without "don't fragment" (RFC 791).
     pub fragmentable: bool,
+    /// True if the network's address translation has no mapping for it.
+    pub unmapped: bool,
     /// Number of the super-packet that it was cut from; `None` of a packet that came by itself.
     pub super_packet: Option<u32>,
 }

@@ -67,6 +67,8 @@ drop_reasons! {
     Oversize = 9, "oversize", "dropped: larger than what the path passes";
     /// The packet is larger than what the link passes, which its sender is told.
     TooBig = 16, "too_big", "dropped: too big, its sender was told by ICMP";
+    /// The network's address translation has no mapping for it.
+    Unmapped = 17, "unmapped", "dropped: no mapping of the address translation";
 }
 
 /// Fate of a packet.

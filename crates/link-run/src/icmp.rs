@@ -7,18 +7,18 @@ use crate::packet::{is_later_fragment, protocol_number};
 const ICMP: u8 = 1;
 const ICMPV6: u8 = 58;
 const HEADER: usize = 8;
-/// Longest message over IPv4 (RFC 1812 section 4.3.2.3).
+/// Longest message over IPv4 (RFC 1812).
 const LONGEST: usize = 576;
-/// Longest message over IPv6: that fits everywhere (RFC 4443 section 2.4 (c)).
+/// Longest message over IPv6: that fits everywhere (RFC 4443).
 const LONGEST_V6: usize = 1280;
 const TTL: u8 = 64;
-/// Internetwork control (RFC 1812 section 4.3.2.5).
+/// Internetwork control (RFC 1812).
 const PRECEDENCE: u8 = 0xc0;
 
 /// The message that an IP packet is larger than `mtu` bytes: "fragmentation needed and DF set" (RFC 792, RFC 1191) or
 /// "packet too big" (RFC 4443, RFC 8201), with as much of the packet as it may hold. It comes from the packet's
 /// destination, as a link has no address of its own. `None` of a packet that no such message may answer: an ICMP error
-/// (RFC 1122 section 3.2.2, RFC 4443 section 2.4 (e)), a later fragment, one that is not from or to a single host.
+/// (RFC 1122, RFC 4443), a later fragment, one that is not from or to a single host.
 #[must_use]
 pub fn too_big(packet: &[u8], mtu: u16) -> Option<Vec<u8>> {
     if is_later_fragment(packet) {

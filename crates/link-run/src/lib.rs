@@ -26,6 +26,7 @@ pub mod late_time;
 pub mod link;
 pub mod log;
 pub mod model_zero;
+pub mod nat;
 pub mod own_file;
 pub mod packet;
 pub mod pool;

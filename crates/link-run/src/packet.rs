@@ -86,6 +86,55 @@ pub fn protocol_number(packet: &[u8]) -> Option<u8> {
     headers(packet).map(|headers| headers.protocol)
 }
 
+/// The ends of a packet of TCP or UDP, with its ports.
+#[derive(Clone, Copy, Debug)]
+pub struct Transport<'a> {
+    /// Number of the protocol.
+    pub protocol: u8,
+    /// True for UDP.
+    pub is_udp: bool,
+    /// Place of the transport's header in the packet.
+    pub start: usize,
+    /// Source address.
+    pub source: &'a [u8],
+    /// Destination address.
+    pub destination: &'a [u8],
+    /// Source port.
+    pub source_port: u16,
+    /// Destination port.
+    pub destination_port: u16,
+}
+
+/// The ends of a packet; `None` of one that is neither TCP nor UDP.
+#[must_use]
+pub fn transport_of(packet: &[u8]) -> Option<Transport<'_>> {
+    let found = headers(packet)?;
+    if !matches!(found.protocol, TCP | UDP) {
+        return None;
+    }
+    let port = |at: usize| {
+        Some(u16::from_be_bytes([
+            *found.rest.get(at)?,
+            *found.rest.get(at + 1)?,
+        ]))
+    };
+    Some(Transport {
+        protocol: found.protocol,
+        is_udp: found.protocol == UDP,
+        start: packet.len() - found.rest.len(),
+        source: found.source,
+        destination: found.destination,
+        source_port: port(0)?,
+        destination_port: port(2)?,
+    })
+}
+
+/// True for a fragment of an IPv4 datagram, the first one too.
+#[must_use]
+pub fn is_fragment(packet: &[u8]) -> bool {
+    fragment(packet).is_some()
+}
+
 /// True for an IPv4 packet that a router may cut: "don't fragment" is not set (RFC 791).
 #[must_use]
 pub fn is_fragmentable(packet: &[u8]) -> bool {

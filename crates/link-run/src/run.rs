@@ -6,7 +6,7 @@ mod told;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use link_core::{Direction, StreamKey};
@@ -21,10 +21,11 @@ use crate::error::Error;
 use crate::lane::{Devices, Lane};
 use crate::log::{self, Logs, Writing};
 use crate::model_zero::ModelZero;
+use crate::nat::Nat;
 use crate::stalls::Stalls;
 use crate::summary::{self, Outcome, Start};
 use crate::timer;
-use crate::waiting::{Passage, Waiting};
+use crate::waiting::{Passage, SharedNat, Waiting};
 
 /// Files over which a run is told to begin and to stop, and over which it tells its events.
 #[derive(Debug)]
@@ -162,12 +163,11 @@ impl Run {
                 config,
                 start.realtime_minus_monotonic_ns,
             );
-            for (source, sink, waiting) in [
-                (client.source, server.sink, up),
-                (server.source, client.sink, down),
-            ] {
+            let mut lane = |source, sink, waiting| {
                 lanes.push(Lane::new(Devices { source, sink }, waiting, late_from_ns));
-            }
+            };
+            lane(client.source, server.sink, up);
+            lane(server.source, client.sink, down);
         }
         Ok((start, zeros, lanes, writing, facts))
     }
@@ -317,6 +317,9 @@ fn directions(
         realtime_minus_monotonic_ns,
     };
     let when_told = config.begins_when_told;
+    let nat = link
+        .nat
+        .map(|nat| SharedNat::new(Mutex::new(Nat::new(nat.forgets()))));
     [
         Waiting::new(
             up,
@@ -325,7 +328,8 @@ fn directions(
             up_logs,
             up_bursts,
             when_told,
-        ),
+        )
+        .translated_by(nat.clone()),
         Waiting::new(
             down,
             down_model,
@@ -333,7 +337,8 @@ fn directions(
             down_logs,
             down_bursts,
             when_told,
-        ),
+        )
+        .translated_by(nat),
     ]
 }
 

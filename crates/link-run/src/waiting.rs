@@ -3,6 +3,7 @@
 
 mod change;
 mod messages;
+mod translation;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,6 +24,8 @@ use crate::pool::{Pool, HEADROOM};
 use crate::segment::Segments;
 use crate::stalls::Stalls;
 use crate::train;
+pub use translation::SharedNat;
+use translation::Translated;
 
 /// Constants of a direction.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +51,8 @@ pub struct Waiting {
     /// Packets in a managed queue, by their number: their slots.
     undecided: HashMap<u32, u32>,
     bursts: Bursts,
+    /// Translation of the client's ports, which both directions share.
+    nat: Option<SharedNat>,
     /// Messages of the link to the end that packets come from.
     messages: Vec<Vec<u8>>,
     last_arrival_ns: u64,
@@ -79,6 +84,7 @@ impl Waiting {
             calendar: Calendar::default(),
             undecided: HashMap::new(),
             bursts,
+            nat: None,
             messages: Vec::new(),
             last_arrival_ns: 0,
             pool: Pool::new(passage.mtu.into()),
@@ -115,6 +121,7 @@ impl Waiting {
         };
         self.model = unused;
         self.zero.clear();
+        self.begin_translation();
         self.counters = Counters {
             outside_model: self.counters.outside_model + self.counters.packets_in,
             ..Counters::default()
@@ -190,8 +197,9 @@ impl Waiting {
 
     /// Has the model judge a packet, or wait for its verdict.
     fn judge(&mut self, slot: u32, size: u64) {
+        let arrival_ns = self.pool.get(slot).record.arrival_ns;
+        let port = self.translate(slot, arrival_ns);
         let entry = self.pool.get(slot);
-        let arrival_ns = entry.record.arrival_ns;
         let packet = Packet {
             size: Bytes(size),
             flow: entry.record.flow,
@@ -200,6 +208,7 @@ impl Waiting {
             content: packet::content(entry.packet()),
             fragmentable: packet::is_fragmentable(entry.packet()),
             super_packet: Some(entry.record.source_burst),
+            unmapped: port == Translated::Unmapped,
         };
         let zero_ns = self.zero.or_set(arrival_ns);
         // The other direction may have set t = 0 with a packet that came after this one and was read before.
@@ -219,6 +228,9 @@ impl Waiting {
             Fate::Delivered(_) | Fate::Waiting => None,
         };
         self.capture(slot, arrival_ns, Way::Outbound, comment);
+        if comment.is_none() {
+            self.set_port(slot, port);
+        }
         if verdict.fate == Fate::Waiting {
             self.undecided.insert(verdict.index, slot);
         } else {

@@ -51,6 +51,10 @@ _OPTIONS = {
     ),
     **{name: effect.option for name, effect in EFFECTS.items()},
 }
+_NAT_OPTIONS = {
+    "rebind": 'the network forgets the client\'s flows at this time, "2s", and gives them new ports',
+    "timeout": 'the network forgets a flow after this silence, "30s"',
+}
 ONLY_IN_A_FILE = frozenset({"schedule", "drop", "spare"})
 """Keys of a direction that no option has: --path reads them from a file."""
 _CHANGEABLE = tuple(effect for effect in _OPTIONS if effect in CHANGE_KEYS)
@@ -64,6 +68,8 @@ def add_link_options(parser: argparse.ArgumentParser) -> None:
     for effect, (unit, text) in _OPTIONS.items():
         for side in _SIDES:
             group.add_argument(_option(side, effect), metavar=unit, help=argparse.SUPPRESS if side else text)
+    for key, text in _NAT_OPTIONS.items():
+        group.add_argument(f"--nat-{key}", metavar="TIME", help=text)
     group.add_argument("--profile", metavar="NAME", help="begin with a named path; quiclab paths lists them")
     group.add_argument("--mtu", type=_whole, metavar="BYTES", help=f"IP packet bytes (default {USUAL_MTU})")
     group.add_argument("--seed", type=_whole, default=1, help="seed of everything random on the link (default 1)")
@@ -104,12 +110,14 @@ def _given(
 
 def words_of(arguments: argparse.Namespace) -> str:
     """Effects that the options add, for people: "delay 50ms, up loss 1%"; empty where they add nothing."""
-    return ", ".join(f"{side} {effect} {value}".strip() for side, effect, value in _given(arguments))
+    of_nat = [f"nat {key} {value}" for key in _NAT_OPTIONS if (value := getattr(arguments, f"nat_{key}")) is not None]
+    return ", ".join([*(f"{side} {effect} {value}".strip() for side, effect, value in _given(arguments)), *of_nat])
 
 
 def problems_beside_path(arguments: argparse.Namespace) -> list[str]:
     """Problems of the options where --path names a path, which says all of the link but the seed."""
-    others = [f"--{name}" for name in ("profile", "mtu") if getattr(arguments, name) is not None]
+    names = ("profile", "mtu", *(f"nat-{key}" for key in _NAT_OPTIONS))
+    others = [f"--{name}" for name in names if getattr(arguments, name.replace("-", "_")) is not None]
     given = [_option(side, effect) for side, effect, _ in _given(arguments)] + others
     told = "--path says all of the link; leave this option out, or write it into the file"
     return [f"{option}: {told}" for option in given] + _seed_problems(arguments.seed)
@@ -129,6 +137,8 @@ def link_table(arguments: argparse.Namespace) -> Toml:
     sides: dict[Side, dict[str, object]] = {side: {} for side in _SIDES}
     for side, effect, value in _given(arguments):
         sides[side][effect] = in_full(effect, value)
+    if nat := {key: value for key in _NAT_OPTIONS if (value := getattr(arguments, f"nat_{key}")) is not None}:
+        table["nat"] = nat
     return table | sides.pop("") | {side: values for side, values in sides.items() if values}
 
 

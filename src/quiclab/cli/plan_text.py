@@ -271,6 +271,8 @@ def extras(path: Path, rows: Sequence[PlanRow]) -> list[str]:
         lines.append(f"IPv{path.ip_version}, MTU {path.mtu} bytes")
     for link in path.links:
         of_link = f"{link.name}, " if path.more_links else ""
+        if link.nat is not None:
+            lines.append(f"{of_link}{link.nat}")
         both = link.up == link.down
         for side, direction in (("each way", link.up),) if both else (("up", link.up), ("down", link.down)):
             if parts := list(_parts(direction)):

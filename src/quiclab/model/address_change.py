@@ -35,7 +35,7 @@ class AddressChange:
     def path_after(self, path: Path) -> Path:
         """The path that packets take once the client is in its second network."""
         link = self.link or path.links[0]
-        return replace(path, link_name=second_link_name(path), up=link.up, down=link.down)
+        return replace(path, link_name=second_link_name(path), up=link.up, down=link.down, nat=link.nat)
 
 
 def second_link_name(path: Path) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from quiclab.model.addresses import Addresses
 from quiclab.model.bounds import Bounds, Burst, Instant, Interval, MeanTime, OneWayDelay, Period, Quantum, Repetition
+from quiclab.model.nat import Nat
 from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 
 
@@ -137,7 +138,8 @@ class Police:
 @dataclass(frozen=True)
 class Oversize:
     """A size above which packets are lost: the MTU of this link, where it is smaller than that of the ends' devices
-    (`mtu`). Where all of them are lost and nothing says so, the path is a black hole to path MTU discovery (RFC 2923)."""
+    (`mtu`). Where all of them are lost and nothing says so, the path is a black hole to path MTU discovery (RFC
+    2923)."""
 
     above: Annotated[ByteCount, Bounds(ByteCount(28), ByteCount(65_535), "a size", "1300 B")]
     """Largest IP packet that always passes."""
@@ -146,9 +148,9 @@ class Oversize:
     after: Instant = Duration(0)
     """Start, counted from the first packet that reached the link; at once by default."""
     too_big: Literal["black hole", "icmp"] = "black hole"
-    """Answer to the sender of a packet that is lost so. `icmp`: "fragmentation needed" (RFC 1191) or, over IPv6, "packet
-    too big" (RFC 8201), with `above` as the next hop's MTU; IPv4 packets that may be fragmented then pass as they are.
-    `black hole`: none."""
+    """Answer to the sender of a packet that is lost so. `icmp`: "fragmentation needed" (RFC 1191) or, over IPv6,
+    "packet too big" (RFC 8201), with `above` as the next hop's MTU; IPv4 packets that may be fragmented then
+    pass as they are. `black hole`: none."""
 
     def __str__(self) -> str:
         share = "" if self.probability.value == 1 else f"{self.probability} of "
@@ -369,6 +371,8 @@ class Link:
     profile: str = ""
     """Named path that provides the values to start with; `quiclab paths` lists all with their sources. Every other key
     overrides it."""
+    nat: Nat | None = None
+    """Translation of the client's ports at the link's client side. None by default."""
 
 
 @dataclass(frozen=True)
@@ -392,6 +396,8 @@ class Path:
     profile: str = ""
     """Named path that provides the values to start with; `quiclab paths` lists all with their sources. Every other key
     overrides it."""
+    nat: Nat | None = None
+    """Translation of the client's ports, at the link at the client. None by default."""
     link_name: str = "bottleneck"
     """Name of the link at the client."""
     more_links: tuple[Link, ...] = ()
@@ -400,7 +406,7 @@ class Path:
     @property
     def links(self) -> tuple[Link, ...]:
         """All links, from client to server."""
-        return Link(self.link_name, self.up, self.down), *self.more_links
+        return Link(self.link_name, self.up, self.down, nat=self.nat), *self.more_links
 
     @property
     def base_rtt(self) -> Duration:

@@ -8,6 +8,7 @@ import math
 import pathlib
 from typing import Any, Literal
 
+from quiclab.model.nat import Nat
 from quiclab.model.study import (
     Addresses,
     Aqm,
@@ -52,6 +53,7 @@ def link_config(path: Path, seed: int, later: Path | None = None) -> dict[str, o
             "link": link.name,
             "up": _direction(link.up, of.base_rtt, of.mtu),
             "down": _direction(link.down, of.base_rtt, of.mtu),
+            **({} if link.nat is None else {"nat": _nat(link.nat)}),
         }
         for of, link in _all_links(path, later)
     )
@@ -157,6 +159,11 @@ def _direction(direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, 
         **({} if direction.aqm is None else {"aqm": _aqm(direction.aqm)}),
         **{name: _config(effect) for name in EFFECTS if (effect := getattr(direction, name)) is not None},
     }
+
+
+def _nat(nat: Nat) -> dict[str, object]:
+    times = {"rebind_ns": nat.rebind, "timeout_ns": nat.timeout}
+    return {key: time.ns for key, time in times.items() if time is not None}
 
 
 def _queue(queue: Queue, bound_bytes: int | None) -> dict[str, int | None]:

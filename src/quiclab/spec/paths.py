@@ -14,6 +14,7 @@ from typing import Any
 
 from quiclab.model.addresses import Addresses
 from quiclab.model.bounds import MINUTE, Burst, Repetition
+from quiclab.model.nat import Nat
 from quiclab.model.network import Oversize
 from quiclab.model.study import Direction, DropList, FqCoDel, Jitter, Link, Path, Police, RandomRate
 from quiclab.model.units import Bitrate, ByteCount, Duration
@@ -125,7 +126,24 @@ _OVERRIDES: Kind[dict[str, object]] = Kind(
 _BOTH_DIRECTIONS: Mapping[str, Kind[Any]] = {"up": _OVERRIDES, "down": _OVERRIDES, **DIRECTION_KEYS}
 _PROFILE = kinds.choice(tuple(profiles()), 'the name of a profile such as "lte"')
 RTT: Kind[Duration] = kinds.quantity(Duration, "a round-trip time", "40 ms", Duration(0), Duration(2 * MINUTE.ns))
-LINK_KEYS: Mapping[str, Kind[Any]] = {"name": kinds.NAME, "profile": _PROFILE, "rtt": RTT, **_BOTH_DIRECTIONS}
+NAT_KEYS = kinds.keys_of(Nat)
+
+
+def _read_nat(node: Node) -> Nat:
+    nat = build(Nat, node, NAT_KEYS)
+    if nat == Nat():
+        raise WrongValueError(f"nothing is ever forgotten here; write {' or '.join(NAT_KEYS)} with a time")
+    return nat
+
+
+NAT: Kind[Nat] = table('a table such as {rebind = "2 s"} or {timeout = "30 s"}', Nat, NAT_KEYS, _read_nat)
+LINK_KEYS: Mapping[str, Kind[Any]] = {
+    "name": kinds.NAME,
+    "profile": _PROFILE,
+    "rtt": RTT,
+    "nat": NAT,
+    **_BOTH_DIRECTIONS,
+}
 
 
 def _read_links(node: Node) -> list[Node]:
@@ -147,6 +165,7 @@ PATH_KEYS: Mapping[str, Kind[Any]] = {
     "ip_version": kinds.choice((4, 6)),
     "link": _LINKS,
     "rtt": RTT,
+    "nat": NAT,
     **_BOTH_DIRECTIONS,
 }
 
@@ -173,9 +192,8 @@ def read_path(node: Node) -> Path:
         raise ReportedError
     own = {key: value for key, value in values.items() if key not in _BOTH_DIRECTIONS}
     first, *more = links
-    return Path(
-        **{"title": values["name"], **own}, link_name=first.name, up=first.up, down=first.down, more_links=tuple(more)
-    )
+    own = {"title": values["name"], "nat": first.nat, **own}
+    return Path(**own, link_name=first.name, up=first.up, down=first.down, more_links=tuple(more))
 
 
 def _check_told_mtus(node: Node, links: Iterable[Link]) -> None:
@@ -199,7 +217,7 @@ def _several(path: Node, nodes: list[Node], mtu: int) -> tuple[Link, ...]:
     """Read several links in a row. Raises ReportedError."""
     before = path.source.reports
     for key in path.value:
-        if key in (*_BOTH_DIRECTIONS, "profile", "rtt"):
+        if key in (*_BOTH_DIRECTIONS, "profile", "rtt", "nat"):
             path.child(key).report("where a path has [[path.link]], this key belongs to each of those links")
     links: dict[str, Link] = {}
     for node in nodes:
@@ -221,7 +239,8 @@ def read_link(node: Node, mtu: int, keys: Mapping[str, Kind[Any]], required: tup
         node = replace(node, value={key: value for key, value in merged.items() if key in keys})
     values = _without_replaced(node, read_keys(node, keys, required=required))
     directions = _directions(node, values, mtu)
-    return Link(values.get("name", ""), directions["up"], directions["down"], values.get("profile", ""))
+    own = (values.get("profile", ""), values.get("nat"))
+    return Link(values.get("name", ""), directions["up"], directions["down"], *own)
 
 
 def _has_profile(table: Toml) -> bool:

@@ -17,6 +17,7 @@ from quiclab.cli.link_options import (
     read_link_options,
 )
 from quiclab.model.errors import SpecError
+from quiclab.model.nat import Nat
 from quiclab.model.network import Oversize
 from quiclab.model.study import (
     Bernoulli,
@@ -241,3 +242,11 @@ def test_what_a_schedule_changes_has_an_option_of_link() -> None:
         "up": {"jitter": "none"},
         "down": {"loss": {"model": "bursts", "mean_good": "2s", "mean_bad": "50ms"}},
     }
+
+
+def test_a_nat_that_forgets() -> None:
+    """The options are of the whole link, and a wrong time is told by its option."""
+    assert _read("--nat-rebind", "2s", "--nat-timeout", "30s").nat == Nat(Duration(2000 * MS), Duration(30_000 * MS))
+    with pytest.raises(SpecError) as caught:
+        _read("--nat-rebind", "soon")
+    assert caught.value.problems[0].startswith("--nat-rebind: ")

@@ -13,6 +13,7 @@ from specs import changed, only_problem, problems_of, study_of, with_path
 from quiclab.model.study import Addresses, Bernoulli, Path
 from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 from quiclab.spec.link import link_config
+from quiclab.spec.path_file import read_path_of
 from quiclab.spec.resolved import resolved_json
 
 
@@ -287,3 +288,36 @@ def test_a_key_for_both_directions_needs_one_that_loses(tmp_path: pathlib.Path) 
         'loss_by = "class"\nschedule = [{at = "1 s", loss = "1 %"}]',
     ):
         assert config(tmp_path, lines)["down"]["loss_by"] == "class"
+
+
+@pytest.mark.parametrize(
+    ("lines", "told", "words"),
+    [
+        ('nat = {rebind = "2 s"}', {"rebind_ns": 2 * 10**9}, "NAT forgets flows at 2 s"),
+        ('nat = {timeout = "30 s"}', {"timeout_ns": 30 * 10**9}, "NAT forgets flows after 30 s of silence"),
+    ],
+)
+def test_a_network_may_forget_ports(tmp_path: pathlib.Path, lines: str, told: dict[str, int], words: str) -> None:
+    """The key is one of the path's, or of one of several links."""
+    path = study_of(tmp_path, with_path(lines)).paths[0]
+    assert link_config(path, 1)["nat"] == told
+    assert [str(link.nat) for link in path.links] == [words]
+    links = f'[[path]]\nname = "two"\n[[path.link]]\nname = "a"\n[[path.link]]\nname = "b"\n{lines}\n'
+    (tmp_path / "two.toml").write_text(links)
+    path, _ = read_path_of(str(tmp_path / "two.toml"))
+    config = link_config(path, 1)
+    assert "nat" not in config
+    assert config["more_links"][0]["nat"] == told
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ("nat = {}", "nothing is ever forgotten here; write rebind or timeout with a time"),
+        ('nat = "2 s"', "write a table"),
+        ('nat = {timeout = "1 us"}', "out of range"),
+    ],
+)
+def test_a_wrong_nat_is_told(tmp_path: pathlib.Path, lines: str, words: str) -> None:
+    """A table, with one time at least."""
+    assert words in only_problem(tmp_path, with_path(lines))

@@ -87,7 +87,7 @@ pub(super) struct Oversize {
     too_big: TooBig,
 }
 
-/// What the sender of a packet that is too big is told.
+/// Answer to the sender of a packet that is too big.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 enum TooBig {
     #[default]

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::{Config, Direction, Ends, Void};
 use crate::error::Error;
+use crate::nat::Forgets;
 
 /// One link, with its ends and what it writes.
 #[derive(Clone, Debug, Deserialize)]
@@ -20,12 +21,34 @@ pub struct Link {
     pub up: Direction,
     /// Server to client.
     pub down: Direction,
+    /// Translation of the client's ports.
+    #[serde(default)]
+    pub nat: Option<NatConfig>,
     /// Files that are written about the link.
     #[serde(default)]
     pub log: Files,
     /// Bounds beyond which a run does not count.
     #[serde(default)]
     pub void: Void,
+}
+
+/// Translation of the client's ports as it is written.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NatConfig {
+    rebind_ns: Option<u64>,
+    timeout_ns: Option<u64>,
+}
+
+impl NatConfig {
+    /// Times at which it forgets.
+    #[must_use]
+    pub fn forgets(&self) -> Forgets {
+        Forgets {
+            at_ns: self.rebind_ns,
+            after_ns: self.timeout_ns,
+        }
+    }
 }
 
 /// The files of one link.
@@ -64,6 +87,7 @@ impl Config {
             ends: self.ends.clone(),
             up: self.up.clone(),
             down: self.down.clone(),
+            nat: self.nat,
             log: Files {
                 packet_log: self.log.packet_log.clone(),
                 capture_client: self.log.capture_client.clone(),

@@ -17,7 +17,7 @@ use serde::Deserialize;
 use crate::error::Error;
 pub use address::kind_name;
 pub use direction::Direction;
-pub use link::{Files, Link};
+pub use link::{Files, Link, NatConfig};
 pub use live::{LiveChange, Replaced};
 
 /// The whole configuration.
@@ -38,6 +38,9 @@ pub struct Config {
     pub up: Direction,
     /// Server to client.
     pub down: Direction,
+    /// Translation of the client's ports.
+    #[serde(default)]
+    pub nat: Option<NatConfig>,
     /// Logs that are written.
     #[serde(default)]
     pub log: Log,

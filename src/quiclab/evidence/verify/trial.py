@@ -299,7 +299,7 @@ def _refused_on_the_way(link: LinkAccount) -> str:
     """Say how many packets the path blocked, policed or lost for their size, which may be why the trial failed."""
     counts: Counter[str] = Counter()
     for side in (link.up, link.down):
-        counts.update(dropped_by(side.dropped, DropKind.BLOCK, DropKind.POLICER, DropKind.SIZE))
+        counts.update(dropped_by(side.dropped, DropKind.BLOCK, DropKind.POLICER, DropKind.SIZE, DropKind.NAT))
     told = [f"{count} {'packets' if count != 1 else 'packet'} as {reason}" for reason, count in counts.items() if count]
     return f"; the path dropped {listed(told)}" if told else ""
 

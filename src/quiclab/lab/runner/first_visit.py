@@ -34,8 +34,8 @@ def unimpaired(path: Path) -> Path:
     def delayed(direction: Direction) -> Direction:
         return Direction(delay=direction.delay)
 
-    more = tuple(replace(link, up=delayed(link.up), down=delayed(link.down)) for link in path.more_links)
-    return replace(path, up=delayed(path.up), down=delayed(path.down), more_links=more)
+    more = tuple(replace(link, up=delayed(link.up), down=delayed(link.down), nat=None) for link in path.more_links)
+    return replace(path, up=delayed(path.up), down=delayed(path.down), nat=None, more_links=more)
 
 
 def visit_first(

@@ -26,6 +26,8 @@ class DropKind(enum.StrEnum):
     """A block: the transport is not let in."""
     SIZE = "size"
     """A size that the path does not pass."""
+    NAT = "nat"
+    """An address translation that knows no such flow any more."""
     CORRUPTION = "corruption"
     """Flipped bits: the link delivers the packet, and nobody takes it."""
 
@@ -67,6 +69,7 @@ DROP_REASONS = (
     DropReason("blocked", 8, DropKind.BLOCK, Stage.BEFORE),
     DropReason("oversize", 9, DropKind.SIZE, Stage.BEFORE),
     DropReason("too_big", 16, DropKind.SIZE, Stage.BEFORE),
+    DropReason("unmapped", 17, DropKind.NAT, Stage.BEFORE),
 )
 
 CORRUPTED = "corrupted"

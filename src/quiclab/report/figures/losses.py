@@ -18,7 +18,7 @@ from quiclab.report.figures._series import best_source, start_ns, transfer_rows
 
 LANES_BY_KIND = {
     DropKind.LOSS: "link: lost", DropKind.BLOCK: "link: blocked", DropKind.POLICER: "link: policed",
-    DropKind.SIZE: "link: above the size that passes",
+    DropKind.SIZE: "link: above the size that passes", DropKind.NAT: "link: no mapping of the NAT",
     DropKind.QUEUE: "link: queue full", DropKind.AQM: "link: dropped by AQM", DropKind.CORRUPTION: "link: corrupted",
 }  # fmt: skip
 """Lane of what the link dropped, by what took it."""

@@ -19,7 +19,7 @@ from quiclab.why.account import What, Why
 from quiclab.why.account.kernel import models_the_path, sender_samples
 from quiclab.why.mechanisms._course import at_sender, client_rows, course
 
-OF_THE_PATH = (DropKind.LOSS, DropKind.BLOCK, DropKind.SIZE, DropKind.CORRUPTION)
+OF_THE_PATH = (DropKind.LOSS, DropKind.BLOCK, DropKind.SIZE, DropKind.NAT, DropKind.CORRUPTION)
 """Kinds of drops by which the path itself loses a packet, whatever its sender does."""
 
 _BEHIND = 3

@@ -146,6 +146,7 @@ def test_each_drop_counts_with_what_took_the_packet(reason: str) -> None:
     expected = {
         DropKind.LOSS: (1, 0, 0, 0),
         DropKind.BLOCK: (1, 0, 0, 0),
+        DropKind.NAT: (1, 0, 0, 0),
         DropKind.SIZE: (1, 0, 0, 1),
         DropKind.QUEUE: (0, 1, 0, 0),
         DropKind.AQM: (0, 1, 0, 0),
