@@ -94,7 +94,8 @@ def _in_full(effect: str, value: str) -> Any:
             return {"model": words[0], "ecn": True}
     if effect in EFFECTS:
         keys = list(EFFECTS[effect].keys)
-        return dict(zip(keys, words, strict=False)) if len(words) <= len(keys) else value
+        values = [int(word) if word.isdecimal() else word for word in words]
+        return dict(zip(keys, values, strict=False)) if len(words) <= len(keys) else value
     return value
 
 

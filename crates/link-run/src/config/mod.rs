@@ -8,6 +8,7 @@ mod elements;
 mod link;
 mod police;
 mod random_rate;
+mod slot;
 
 use std::path::{Path, PathBuf};
 
