@@ -38,8 +38,14 @@ impl Bottleneck {
         overhead: Bytes,
         key: &StreamKey,
     ) -> Self {
+        Self::before(Transmitter::new(service, overhead, key), bounds)
+    }
+
+    /// A queue before a transmitter. What slots behind that hold counts as queued.
+    #[must_use]
+    pub fn before(transmitter: Transmitter, bounds: Timeline<QueueBound>) -> Self {
         Self {
-            transmitter: Transmitter::new(service, overhead, key),
+            transmitter,
             bounds,
             backlog: Backlog::default(),
         }

@@ -16,6 +16,7 @@ use crate::loss::{Address, Loss, LossKey, LossKind, LossRules, LossStage};
 use crate::packet::Packet;
 use crate::queue::{Occupancy, QueueBound};
 use crate::random::{Chance, Stream, StreamKey};
+use crate::slot::Slot;
 use crate::timeline::Timeline;
 use crate::transmitter::{Service, Transmitter};
 use crate::units::{BitRate, Bytes, Nanos};
@@ -58,6 +59,8 @@ pub struct DirectionConfig {
     pub service: Service,
     /// Framing that takes time to send besides the IP packet, per packet.
     pub overhead: Bytes,
+    /// Slots behind the bottleneck, which hold packets and let them out together.
+    pub slot: Timeline<Option<Slot>>,
     /// Bounds of the bottleneck's queue.
     pub queue: Timeline<QueueBound>,
     /// Management of that queue; `None` is droptail. A queue that is ever managed has no bound in
@@ -95,6 +98,7 @@ impl Default for DirectionConfig {
             oversize: Timeline::constant(None),
             service: Service::Rate(Timeline::constant(None)),
             overhead: Bytes(0),
+            slot: Timeline::constant(None),
             queue: Timeline::constant(QueueBound::default()),
             aqm: Timeline::constant(None),
             delay: Timeline::constant(Nanos::ZERO),
@@ -111,7 +115,7 @@ impl Default for DirectionConfig {
     }
 }
 
-/// The stages of one direction, in this order: edge → block and police → oversize → loss (entry) → queue and rate → loss (exit) →
+/// The stages of one direction, in this order: edge → block and police → oversize → loss (entry) → queue and rate → slot → loss (exit) →
 /// delay and jitter → reorder → duplicate → corrupt.
 ///
 /// The edge is the sender's own interface, so it comes before anything that the network does; what the network loses
@@ -365,11 +369,11 @@ impl Direction {
 impl Middle {
     fn new(config: &DirectionConfig, key: &StreamKey) -> Self {
         let (service, bounds) = (config.service.clone(), config.queue.clone());
+        let transmitter =
+            Transmitter::new(service, config.overhead, key).with_slots(&config.slot, key);
         if config.aqm.values().all(Option::is_none) {
-            let bottleneck = Bottleneck::new(service, bounds, config.overhead, key);
-            return Self::Droptail(Box::new(bottleneck));
+            return Self::Droptail(Box::new(Bottleneck::before(transmitter, bounds)));
         }
-        let transmitter = Transmitter::new(service, config.overhead, key);
         let queue = ManagedQueue::new(&config.aqm, bounds, transmitter);
         Self::Managed(Box::new(queue))
     }

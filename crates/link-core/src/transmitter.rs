@@ -5,6 +5,7 @@ use crate::random::StreamKey;
 use crate::random_rate::{RandomRate, RandomRates};
 use crate::rate::RateClock;
 use crate::shaper::{Bucket, ShaperClock};
+use crate::slot::{Slot, SlotClock, Slots};
 use crate::timeline::Timeline;
 use crate::trace::{Trace, TraceClock};
 use crate::units::{BitRate, Bytes, Nanos};
@@ -52,7 +53,8 @@ enum Clock {
 #[derive(Clone, Copy, Debug)]
 pub struct Sending {
     clock: Clock,
-    /// The instant at which the last bit leaves.
+    slot: SlotClock,
+    /// The instant at which the last bit leaves, a slot that it waits for included.
     pub departure: Nanos,
     /// Time that the packet takes to be sent.
     pub service: Nanos,
@@ -64,6 +66,8 @@ pub struct Transmitter {
     pace: Pace,
     clock: Clock,
     overhead: Bytes,
+    slots: Option<Box<Slots>>,
+    slot: SlotClock,
 }
 
 impl Transmitter {
@@ -88,13 +92,22 @@ impl Transmitter {
             pace,
             clock,
             overhead,
+            slots: None,
+            slot: SlotClock::default(),
         }
     }
 
-    /// The instant at which the last packet has left.
+    /// The same transmitter with slots behind it.
+    #[must_use]
+    pub fn with_slots(mut self, slots: &Timeline<Option<Slot>>, key: &StreamKey) -> Self {
+        self.slots = Slots::new(slots, key).map(Box::new);
+        self
+    }
+
+    /// The instant at which the next packet may be sent.
     #[must_use]
     pub fn free(&self) -> Nanos {
-        self.clock.free()
+        self.clock.free().max(self.slot.full_until)
     }
 
     /// Sets another rate from `at` on, where packets leave at a rate or a bucket fills at it.
@@ -115,6 +128,11 @@ impl Transmitter {
     /// Plans the next sending of a packet that is ready at `ready`.
     #[must_use]
     pub fn plan(&mut self, ready: Nanos, size: Bytes) -> Sending {
+        let before = self.clock.free();
+        let ready = match &mut self.slots {
+            None => ready,
+            Some(slots) => slots.may_send(self.slot, ready.max(before), size),
+        };
         let framed = Bytes(size.0 + self.overhead.0);
         let clock = match (&mut self.pace, self.clock) {
             (Pace::Rate(rates), Clock::Rate(clock)) => {
@@ -131,16 +149,23 @@ impl Transmitter {
             }
             _ => unreachable!("the clock is of the pace's kind"),
         };
+        let sent = clock.free();
+        let (slot, departure) = match &mut self.slots {
+            Some(slots) if sent < Nanos::NEVER => slots.hold(self.slot, sent, size),
+            _ => (self.slot, sent),
+        };
         Sending {
             clock,
-            departure: clock.free(),
-            service: clock.free() - ready.max(self.free()),
+            slot,
+            departure,
+            service: sent - ready.max(before),
         }
     }
 
     /// Sends what was planned last.
     pub fn send(&mut self, sending: Sending) {
         self.clock = sending.clock;
+        self.slot = sending.slot;
     }
 }
 

@@ -7,7 +7,18 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from quiclab.model.addresses import Addresses
-from quiclab.model.bounds import Bounds, Burst, Instant, Interval, MeanTime, OneWayDelay, Period, Quantum, Repetition
+from quiclab.model.bounds import (
+    Bounds,
+    Burst,
+    Instant,
+    Interval,
+    MeanTime,
+    OneWayDelay,
+    Period,
+    Quantum,
+    Repetition,
+    SlotGap,
+)
 from quiclab.model.nat import Nat
 from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 
@@ -159,6 +170,29 @@ class Oversize:
 
 
 @dataclass(frozen=True)
+class Slot:
+    """Slots behind the bottleneck, in which packets leave together, as Wi-Fi aggregates and DOCSIS grants have them
+    (netem's `slot`). When they open, no packet changes: all arms of a block meet the same slots."""
+
+    least: SlotGap
+    """Shortest time from one opening to the next. The first one is at the first packet that reached the link, or at the
+    change that brings the slots."""
+    most: SlotGap | None = None
+    """Longest such time, where they differ: each time in between is as likely. The shortest by default."""
+    packets: Annotated[int, Bounds(1, 10**6)] | None = None
+    """Most packets that leave in one slot; while as many are held, the next one waits in the queue. None by default."""
+    bytes: Burst | None = None
+    """Most IP packet bytes that leave in one slot, as `packets`. None by default."""
+
+    def __str__(self) -> str:
+        times = f"{self.least}" if self.most is None else f"{self.least} to {self.most}"
+        limits = [f"{self.packets} packets"] * (self.packets is not None) + [str(self.bytes)] * (self.bytes is not None)
+        return f"packets held and let out together every {times}" + (
+            f", at most {' and '.join(limits)}" if limits else ""
+        )
+
+
+@dataclass(frozen=True)
 class Jitter:
     """Variation of the delay."""
 
@@ -267,9 +301,9 @@ class Change:
     """A scheduled change: at `at`, counted from the first packet that reached the link, the settings that are given
     take new values.
 
-    `rate`, `loss`, `jitter`, `reorder`, `aqm`, `block`, `police` and `oversize` end with "none". Jitter and outages
-    that are set again go on with their random course. A policer that comes or changes has a full bucket. A change
-    begins at `at`, so that `after` of `block`, `police` and `oversize` is only for those of the direction itself.
+    `rate`, `loss`, `jitter`, `reorder`, `aqm`, `block`, `police`, `oversize` and `slot` end with "none". Jitter and
+    outages that are set again go on with their random course. A policer that comes or changes has a full bucket. A
+    change begins at `at`: `after` of `block`, `police` and `oversize` is only for those of the direction itself.
     """
 
     at: Duration
@@ -288,6 +322,7 @@ class Change:
     block: Block | Literal["none"] | None = None
     police: Police | Literal["none"] | None = None
     oversize: Oversize | Literal["none"] | None = None
+    slot: Slot | Literal["none"] | None = None
 
 
 @dataclass(frozen=True)
@@ -325,6 +360,8 @@ class Direction:
     """Transport whose rate is policed. None by default."""
     oversize: Oversize | None = None
     """Size above which packets are lost, behind the policer and before `loss`. None by default."""
+    slot: Slot | None = None
+    """Slots behind the bottleneck, in which packets leave together. None by default."""
     jitter: Jitter | None = None
     """Variation of the delay. None by default."""
     loss: Loss | None = None

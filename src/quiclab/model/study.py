@@ -35,6 +35,7 @@ from quiclab.model.network import (
     Queue,
     RandomRate,
     Reorder,
+    Slot,
     Step,
 )
 from quiclab.model.program import PLACEHOLDERS, Knobs, Program
@@ -71,6 +72,7 @@ __all__ = [
     "Queue",
     "RandomRate",
     "Reorder",
+    "Slot",
     "Step",
     "Video",
     "Workload",

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from quiclab.model.network import Block, Oversize, Police
+from quiclab.model.network import Block, Oversize, Police, Slot
 from quiclab.spec import kinds
 from quiclab.spec.nodes import Kind, table
 
@@ -65,6 +65,15 @@ EFFECTS: Mapping[str, Effect] = {
             "SIZE",
             'a size above which packets are lost: "1300B", "1300B 4%%" for a share of them, or "1300B 100%% 5s"; '
             '"1300B icmp" tells their sender',
+        ),
+    ),
+    "slot": Effect(
+        Slot,
+        '{least = "5 ms"}',
+        "packets no longer held for slots",
+        (
+            "TIMES",
+            'slots in which packets leave together: "5ms" from one to the next, "5ms 10ms", or "5ms 10ms 64" for 64 packets',
         ),
     ),
 }

@@ -175,10 +175,13 @@ def _queue(queue: Queue, bound_bytes: int | None) -> dict[str, int | None]:
 
 
 def _config(effect: Any) -> dict[str, object]:
-    """An effect under its fields' names, each with its unit; a share is a probability from 0 to 1."""
+    """An effect under its fields' names, each with its unit; a share is a probability from 0 to 1. What is not set is
+    left out."""
     config: dict[str, object] = {}
     for field in dataclasses.fields(effect):
         value = getattr(effect, field.name)
+        if value is None:
+            continue
         plain = value.value if isinstance(value, Share) else as_json(value)
         config[field.name + ("" if isinstance(value, Share) else suffix_of(field.name, value))] = plain
     return config

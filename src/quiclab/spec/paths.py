@@ -42,6 +42,7 @@ from quiclab.spec.periods import changed_rates, period_problems
 from quiclab.spec.profiles import profiles, with_profile
 from quiclab.spec.random_rate import RATE_OR_RANDOM
 from quiclab.spec.shaper import shaper_problems
+from quiclab.spec.slots import slot_problems
 from quiclab.spec.toml_text import Toml
 
 _BY_NUMBER = kinds.several(kinds.whole(0, 2**32 - 2), "an array of packet numbers from 0", least=1)
@@ -359,6 +360,10 @@ def _direction(node: Node, side: str, both: Values, own: Values, mtu: int) -> Di
                 'or too_big = "black hole"'
             )
     policers = [("police", direction.police), *(("schedule", change.police) for change in direction.schedule)]
+    slots = [("slot", direction.slot), *(("schedule", change.slot) for change in direction.schedule)]
+    for key, slot in slots:
+        for problem in slot_problems(slot, mtu, bounded=reference is not None or "queue" in values):
+            node_of(key).report(problem)
     for key, police in policers:
         if isinstance(police, Police) and police.burst.bytes < mtu:
             node_of(key).report(f"a burst of {police.burst} has no room for one packet of {ByteCount(mtu)}")
@@ -377,7 +382,7 @@ def _direction(node: Node, side: str, both: Values, own: Values, mtu: int) -> Di
             "only its target, interval and ecn can change"
         )
     if reference is None:
-        if "queue" in values:
+        if "queue" in values and all(slot is None for _, slot in slots):
             node_of("queue").report('a queue needs a "rate" or a "trace": without one no packet ever waits')
         if managed:
             node_of("schedule").report('"aqm" manages a queue, which needs a "rate" or a "trace"')

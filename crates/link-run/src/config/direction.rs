@@ -15,6 +15,7 @@ use super::elements::{
 };
 use super::police::{Block, Police};
 use super::random_rate::RandomRate;
+use super::slot::Slot;
 use crate::error::Error;
 
 /// Shortest period of a schedule: each period takes steps of its own, also while no packet comes.
@@ -42,6 +43,8 @@ pub struct Direction {
     pub(super) police: Option<Police>,
     #[serde(default)]
     pub(super) oversize: Option<Oversize>,
+    #[serde(default)]
+    pub(super) slot: Option<Slot>,
     #[serde(default)]
     pub(super) queue: Queue,
     #[serde(default)]
@@ -123,6 +126,7 @@ pub(super) struct Settings {
     pub(super) block: Setting<Option<Block>>,
     pub(super) police: Setting<Option<Police>>,
     pub(super) oversize: Setting<Option<Oversize>>,
+    pub(super) slot: Setting<Option<Slot>>,
     pub(super) aqm: Setting<Option<Aqm>>,
     pub(super) delay_ns: Setting<u64>,
     pub(super) jitter: Setting<Option<Jitter>>,
@@ -226,6 +230,12 @@ impl Direction {
             )?,
             service: self.service()?,
             overhead: Bytes(self.overhead_bytes),
+            slot: self.timeline(
+                "slot",
+                &self.slot,
+                |set| &set.slot,
+                |slot| optional(slot, Slot::element),
+            )?,
             queue: self.timeline(
                 "queue",
                 &self.queue,

@@ -9,6 +9,7 @@ mod link;
 mod live;
 mod police;
 mod random_rate;
+mod slot;
 
 use std::path::{Path, PathBuf};
 

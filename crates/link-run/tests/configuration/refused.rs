@@ -87,6 +87,17 @@ fn faults_of_recordings_are_named() {
     assert_refused("/down/loss", loss("/proc/version"), says);
 }
 
+/// Slots open in order, not too often, and let something out.
+#[test]
+fn faults_of_slots_are_named() {
+    let says = "up.slot.least_ns: 9 is below 100000 (100 us)";
+    assert_refused("/up/slot", json!({"least_ns": 9}), says);
+    let slot = json!({"least_ns": 200_000, "most_ns": 100_000});
+    assert_refused("/up/slot", slot, "up.slot.most_ns: 100000 is below");
+    let slot = json!({"least_ns": 200_000, "packets": 0});
+    assert_refused("/up/slot", slot, "up.slot: a slot lets out at least one");
+}
+
 /// A fault of a further link says which one it is.
 #[test]
 fn faults_of_further_links_are_named() {

@@ -3,7 +3,7 @@
 
 use link_core::{
     Address, AddressKind, Aqm, BitRate, Block, Bucket, Bytes, Chance, CoDel, Fair, LossKey, Nanos,
-    Oversize, Police, Protocol, RandomRate, Rule, Service, Timeline,
+    Oversize, Police, Protocol, RandomRate, Rule, Service, Slot, Timeline,
 };
 use link_run::config::Config;
 use serde_json::{json, Value};
@@ -44,6 +44,32 @@ fn a_schedule_may_repeat_itself() {
     assert_eq!(up.delay, delays.repeated(Nanos(15_000_000_000)));
     let rates = Timeline::constant(Some(BitRate(1000)));
     assert_eq!(up.service, Service::Rate(rates));
+}
+
+/// A slot has the same time between all openings unless it has two.
+#[test]
+fn slots_are_understood() {
+    let mut config = valid();
+    config["up"]["slot"] = json!({"least_ns": 500_000, "packets": 64});
+    config["up"]["schedule"] = json!([
+        {"at_ns": 10, "set": {"slot": {"least_ns": 100_000, "most_ns": 200_000, "bytes": 9000}}},
+        {"at_ns": 20, "set": {"slot": null}},
+    ]);
+    let up = Config::parse(&config.to_string())
+        .expect("valid")
+        .up
+        .elements("up")
+        .expect("valid");
+    let slot = |least, most, packets, bytes: Option<u64>| Slot {
+        least: Nanos(least),
+        most: Nanos(most),
+        packets,
+        bytes: bytes.map(Bytes),
+    };
+    let course = Timeline::constant(Some(slot(500_000, 500_000, Some(64), None)))
+        .then(Nanos(10), Some(slot(100_000, 200_000, None, Some(9000))))
+        .then(Nanos(20), None);
+    assert_eq!(up.slot, course);
 }
 
 /// A burst makes the rate that of a token bucket, with a peak rate or without.
