@@ -110,7 +110,7 @@ impl Slots {
     fn advance(&mut self, clock: &mut SlotClock, slot: &Slot, t: Nanos) {
         if clock.opening < t && slot.least == slot.most {
             let steps = (t.0 - clock.opening.0).div_ceil(slot.least.0);
-            clock.opening = clock.opening + Nanos(steps.saturating_mul(slot.least.0));
+            clock.opening += Nanos(steps.saturating_mul(slot.least.0));
         }
         while clock.opening < t {
             let choices = u128::from(slot.most.0 - slot.least.0) + 1;

@@ -13,9 +13,10 @@ Marks = Literal["ect", "ect1"]
 
 
 def marking(direction: Direction) -> frozenset[Marks]:
-    """Marks that the queue of a direction sets, now or after a scheduled change."""
+    """Marks that a direction sets, in its queue, now or after a scheduled change, or in the place of random loss."""
     managed = [direction.aqm, *(change.aqm for change in direction.schedule)]
-    return frozenset(marks for aqm in managed if (marks := _marks(aqm)) is not None)
+    by_loss: frozenset[Marks] = frozenset({"ect"} if direction.loss_as == "ecn mark" else ())
+    return by_loss | frozenset(marks for aqm in managed if (marks := _marks(aqm)) is not None)
 
 
 def _marks(aqm: Aqm | Literal["none"] | None) -> Marks | None:

@@ -3,11 +3,13 @@
 
 mod address;
 mod aqm;
+mod course;
 mod direction;
 mod elements;
 mod link;
 mod police;
 mod random_rate;
+mod service;
 mod slot;
 
 use std::path::{Path, PathBuf};
