@@ -388,7 +388,7 @@ impl Middle {
         if config.aqm.values().all(Option::is_none) {
             return Self::Droptail(Box::new(Bottleneck::before(transmitter, bounds)));
         }
-        let queue = ManagedQueue::new(&config.aqm, bounds, transmitter);
+        let queue = ManagedQueue::new(&config.aqm, bounds, transmitter, key);
         Self::Managed(Box::new(queue))
     }
 }

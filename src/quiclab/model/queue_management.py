@@ -61,4 +61,23 @@ class Step:
         return f"ECT(1) marked after {self.threshold} in the queue"
 
 
-Aqm = CoDel | FqCoDel | Step
+@dataclass(frozen=True)
+class Pie:
+    """Proportional integral controller enhanced (RFC 8033), as DOCSIS modems have it: packets are dropped, or marked,
+    as they come, with a probability that follows the wait in the queue and its change."""
+
+    target: Duration = Duration(15_000_000)
+    """Wait in the queue that is aimed at."""
+    update: Interval = Duration(15_000_000)
+    """Time between two calculations of the probability."""
+    burst: Duration = Duration(150_000_000)
+    """Time for which a burst passes after the queue was short."""
+    ecn: bool = False
+    """Packets of senders that understand ECN are marked where others are dropped, while the probability is below
+    10 %."""
+
+    def __str__(self) -> str:
+        return f"queue under PIE, target {self.target}, {'marks' if self.ecn else 'drops'}"
+
+
+Aqm = CoDel | FqCoDel | Pie | Step

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from quiclab.model.study import Aqm, CoDel, Direction, FqCoDel, Path, Step, Tcp
+from quiclab.model.study import Aqm, CoDel, Direction, FqCoDel, Path, Pie, Step, Tcp
 
 Marks = Literal["ect", "ect1"]
 """Senders whose packets a queue marks: all that understand ECN, or only those that send ECT(1), as in L4S."""
@@ -22,7 +22,7 @@ def marking(direction: Direction) -> frozenset[Marks]:
 def _marks(aqm: Aqm | Literal["none"] | None) -> Marks | None:
     if isinstance(aqm, Step):
         return "ect1"
-    return "ect" if isinstance(aqm, CoDel | FqCoDel) and aqm.ecn else None
+    return "ect" if isinstance(aqm, CoDel | FqCoDel | Pie) and aqm.ecn else None
 
 
 def tcp_on(path: Path, tcp: Tcp, later: Path | None = None) -> Tcp:

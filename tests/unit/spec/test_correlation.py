@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Correlated losses, and marks in the place of losses, as the spec writes them and as the emulator reads them."""
+"""Correlated losses, marks in the place of losses, and PIE, as the spec writes them and as the emulator reads them."""
 
 from __future__ import annotations
 
@@ -38,11 +38,27 @@ corrupt_correlation = "20 %"
     assert (marking(path.up), marking(path.down)) == (frozenset({"ect"}), frozenset())
 
 
+def test_pie_reaches_the_emulator(tmp_path: pathlib.Path) -> None:
+    """RFC 8033's own values stand where nothing is asked for; TCP negotiates ECN where it marks."""
+    path = study_of(
+        tmp_path, with_path('aqm = "pie"\n[path.up]\naqm = {model = "pie", target = "5 ms", ecn = true}')
+    ).paths[0]
+    up, down = (link_config(path, 1)[side] for side in ("up", "down"))
+    assert isinstance(up, dict)
+    assert isinstance(down, dict)
+    usual = {"model": "pie", "target_ns": 15_000_000, "update_ns": 15_000_000, "burst_ns": 150_000_000, "ecn": False}
+    assert down["aqm"] == usual
+    assert up["aqm"] == usual | {"target_ns": 5_000_000, "ecn": True}
+    assert (marking(path.up), marking(path.down)) == (frozenset({"ect"}), frozenset())
+    assert str(path.up.aqm) == "queue under PIE, target 5 ms, marks"
+
+
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
         ('loss = {model = "bernoulli", probability = "1 %", correlation = "100 %"}', "a correlation is below 100 %"),
         ('duplicate = "1 %"\nduplicate_correlation = "100 %"', "a share above 0 % and below 100 %"),
+        ('aqm = {model = "pie", update = "10 us"}', "an update every 10 us is too often"),
         ('loss_as = "ecn mark"', "no loss is drawn by chance"),
         ('loss = "1 %"\nloss_as = "mark"', "is not known here"),
     ],

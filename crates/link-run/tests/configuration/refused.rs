@@ -98,6 +98,17 @@ fn faults_of_slots_are_named() {
     assert_refused("/up/slot", slot, "up.slot: a slot lets out at least one");
 }
 
+/// PIE does not calculate too often.
+#[test]
+fn faults_of_pie_are_named() {
+    let pie = json!({"model": "pie", "target_ns": 5, "update_ns": 9, "burst_ns": 0, "ecn": true});
+    assert_refused(
+        "/up/aqm",
+        pie,
+        "up.aqm.update_ns: 9 is below 1000000 (1 ms)",
+    );
+}
+
 /// A correlation is a fraction too.
 #[test]
 fn faults_of_correlations_are_named() {
