@@ -87,7 +87,7 @@ impl Transmitter {
         }
     }
 
-    /// The same transmitter with slots behind it.
+    /// Puts slots behind the transmitter.
     #[must_use]
     pub fn with_slots(mut self, slots: &Timeline<Option<Slot>>, key: &StreamKey) -> Self {
         self.slots = Slots::new(slots, key).map(Box::new);

@@ -59,7 +59,7 @@ pub struct ManagedQueue {
     coming: VecDeque<(Nanos, u32, Packet)>,
     decided: VecDeque<Decision>,
     dropped: Vec<Queued>,
-    /// What PIE remembers, where the queue is ever under it.
+    /// State of PIE, where the queue is ever under it.
     pie: Option<Box<pie::State>>,
     now: Nanos,
 }
