@@ -11,8 +11,7 @@ import pytest
 from live_link import bulk_tcp, in_sandbox, open_link
 
 from quiclab.lab.testbed.backend import tun_problem
-from quiclab.model.network import Bernoulli
-from quiclab.model.study import Direction
+from quiclab.model.study import Bernoulli, Direction
 from quiclab.model.units import Bitrate, Duration, Share
 
 pytestmark = pytest.mark.netns

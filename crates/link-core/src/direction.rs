@@ -2,20 +2,28 @@
 //! One direction of a link: the stages in their order, and the verdict on each packet.
 
 mod change;
+mod corrupt;
+mod loss_reason;
 mod oversize;
 mod police;
+mod super_packets;
 
 pub use oversize::Oversize;
 pub use police::{Block, Police, PoliceStage};
+
+use std::collections::BTreeSet;
+
+use corrupt::CorruptStage;
+use super_packets::SuperPackets;
 
 use crate::aqm::{Aqm, ManagedQueue};
 use crate::bottleneck::Bottleneck;
 use crate::chance_stage::ChanceStage;
 use crate::delay::{DelayStage, Jitter};
 use crate::loss::{Address, Loss, LossKey, LossKind, LossRules, LossStage};
-use crate::packet::Packet;
+use crate::packet::{Ecn, Packet};
 use crate::queue::{Occupancy, QueueBound};
-use crate::random::{Chance, Stream, StreamKey};
+use crate::random::{Chance, StreamKey};
 use crate::slot::Slot;
 use crate::timeline::Timeline;
 use crate::transmitter::{Service, Transmitter};
@@ -80,6 +88,12 @@ pub struct DirectionConfig {
     pub spare: Vec<Address>,
     /// Place of the loss.
     pub loss_at: LossAt,
+    /// True if a packet that is ECN-capable is marked where a random model would lose it.
+    pub loss_marks: bool,
+    /// Chance with which a packet comes twice, or not, as the one before it did.
+    pub duplicate_repeat: Chance,
+    /// Chance with which a packet is corrupted, or not, as the one before it was.
+    pub corrupt_repeat: Chance,
     /// Reordering of a share of packets by itself.
     pub reorder: Timeline<Option<Reorder>>,
     /// The share of packets that come twice.
@@ -108,6 +122,9 @@ impl Default for DirectionConfig {
             drop: Vec::new(),
             spare: Vec::new(),
             loss_at: LossAt::Entry,
+            loss_marks: false,
+            duplicate_repeat: Chance::NEVER,
+            corrupt_repeat: Chance::NEVER,
             reorder: Timeline::constant(None),
             duplicate: Timeline::constant(Chance::NEVER),
             corrupt: Timeline::constant(Chance::NEVER),
@@ -136,6 +153,9 @@ pub struct Direction {
     oversize: Box<ChanceStage<Option<Oversize>>>,
     loss: Box<LossStage>,
     loss_at: LossAt,
+    loss_marks: bool,
+    /// Packets in a managed queue that the loss before it has marked.
+    marked: BTreeSet<u32>,
     bottleneck: Middle,
     delay: DelayStage,
     reorder: ChanceStage<Option<Reorder>>,
@@ -149,34 +169,6 @@ pub struct Direction {
 enum Middle {
     Droptail(Box<Bottleneck>),
     Managed(Box<ManagedQueue>),
-}
-
-#[derive(Clone, Debug)]
-struct CorruptStage {
-    strikes: ChanceStage<Chance>,
-    positions: Stream,
-}
-
-/// Numbers of super-packets within a direction, in the order of arrival: what is not the model's has none.
-#[derive(Clone, Debug, Default)]
-struct SuperPackets {
-    last: Option<u32>,
-    next: u32,
-}
-
-impl SuperPackets {
-    /// The packet with the number of its super-packet, whose others come directly before and after it. One that came by
-    /// itself has a number of its own.
-    fn numbered(&mut self, packet: Packet) -> Packet {
-        if packet.super_packet.is_none() || packet.super_packet != self.last {
-            self.next = self.next.wrapping_add(1);
-        }
-        self.last = packet.super_packet;
-        Packet {
-            super_packet: Some(self.next.wrapping_sub(1)),
-            ..packet
-        }
-    }
 }
 
 impl Direction {
@@ -196,6 +188,7 @@ impl Direction {
             |setting: &Option<Oversize>| setting.map_or(Chance::NEVER, |oversize| oversize.chance);
         let reorder_chance =
             |setting: &Option<Reorder>| setting.map_or(Chance::NEVER, |reorder| reorder.chance);
+        let corrupt = |stage| CorruptStage::new(&config.corrupt, config.corrupt_repeat, key, stage);
         Self {
             next_index: 0,
             super_packets: SuperPackets::default(),
@@ -218,6 +211,8 @@ impl Direction {
                 key,
             )),
             loss_at: config.loss_at,
+            loss_marks: config.loss_marks,
+            marked: BTreeSet::new(),
             bottleneck: Middle::new(config, key),
             delay: DelayStage::new(config.delay.clone(), &config.jitter, key),
             reorder: ChanceStage::new(config.reorder.clone(), reorder_chance, key, "reorder"),
@@ -226,16 +221,18 @@ impl Direction {
                 |chance| *chance,
                 key,
                 "duplicate",
-            ),
-            corrupt: CorruptStage::new(&config.corrupt, key, "corrupt"),
-            corrupt_copy: CorruptStage::new(&config.corrupt, key, "corrupt-copy"),
+            )
+            .repeating(config.duplicate_repeat, key, "duplicate"),
+            corrupt: corrupt("corrupt"),
+            corrupt_copy: corrupt("corrupt-copy"),
         }
     }
 
     /// Judges the packet that arrives at `arrival`, which is never before the last one's, nor before
     /// [`Self::decided_until`].
     pub fn offer(&mut self, arrival: Nanos, packet: impl Into<Packet>) -> Verdict {
-        let packet = self.super_packets.numbered(packet.into());
+        let mut packet = self.super_packets.numbered(packet.into());
+        let mut marked = false;
         let index = self.next_index;
         self.next_index += 1;
         let mut verdict = Verdict {
@@ -266,12 +263,19 @@ impl Direction {
         }
         if self.loss_at == LossAt::Entry {
             if let Some(kind) = self.loss.judge(at_queue, index, &packet) {
-                verdict.fate = Fate::Dropped(kind.reason(LossAt::Entry));
-                return verdict;
+                if !self.marks(kind, &packet) {
+                    verdict.fate = Fate::Dropped(kind.reason(LossAt::Entry));
+                    return verdict;
+                }
+                marked = packet.ecn != Ecn::Ce;
+                packet.ecn = Ecn::Ce;
             }
         }
         match &mut self.bottleneck {
             Middle::Managed(queue) => {
+                if marked {
+                    self.marked.insert(index);
+                }
                 queue.offer(at_queue, index, packet);
                 verdict.fate = Fate::Waiting;
             }
@@ -280,7 +284,7 @@ impl Direction {
                 verdict.found = passage.found;
                 verdict.service = passage.service;
                 if let Some(departure) = passage.departure {
-                    verdict.fate = self.after_queue(departure, false, index, &packet);
+                    verdict.fate = self.after_queue(departure, marked, index, &packet);
                 }
             }
         }
@@ -294,12 +298,13 @@ impl Direction {
             return None;
         };
         let decision = queue.decide(now)?;
+        let marked = self.marked.remove(&decision.index);
         Some(Verdict {
             index: decision.index,
             fate: match decision.outcome {
                 Ok(departure) => self.after_queue(
                     departure.at,
-                    departure.marked,
+                    departure.marked || marked,
                     decision.index,
                     &decision.packet,
                 ),
@@ -334,7 +339,18 @@ impl Direction {
         &self.loss
     }
 
-    fn after_queue(&mut self, departure: Nanos, marked: bool, index: u32, packet: &Packet) -> Fate {
+    /// True if a packet that would be lost is marked in the place of that.
+    fn marks(&self, kind: LossKind, packet: &Packet) -> bool {
+        self.loss_marks && kind == LossKind::Random && packet.ecn.is_capable()
+    }
+
+    fn after_queue(
+        &mut self,
+        departure: Nanos,
+        mut marked: bool,
+        index: u32,
+        packet: &Packet,
+    ) -> Fate {
         if departure == Nanos::NEVER {
             return Fate::Delivered(Delivery {
                 due: departure,
@@ -346,7 +362,10 @@ impl Direction {
         }
         if self.loss_at == LossAt::Exit {
             if let Some(kind) = self.loss.judge(departure, index, packet) {
-                return Fate::Dropped(kind.reason(LossAt::Exit));
+                if !self.marks(kind, packet) {
+                    return Fate::Dropped(kind.reason(LossAt::Exit));
+                }
+                marked |= packet.ecn != Ecn::Ce;
             }
         }
         let shared = packet.super_packet.filter(|_| self.by_super_packet);
@@ -374,32 +393,7 @@ impl Middle {
         if config.aqm.values().all(Option::is_none) {
             return Self::Droptail(Box::new(Bottleneck::before(transmitter, bounds)));
         }
-        let queue = ManagedQueue::new(&config.aqm, bounds, transmitter);
+        let queue = ManagedQueue::new(&config.aqm, bounds, transmitter, key);
         Self::Managed(Box::new(queue))
-    }
-}
-
-impl CorruptStage {
-    fn new(chances: &Timeline<Chance>, key: &StreamKey, stage: &str) -> Self {
-        Self {
-            strikes: ChanceStage::new(chances.clone(), |chance| *chance, key, stage),
-            positions: key.stream(&format!("{stage}-position")),
-        }
-    }
-
-    fn strike(&mut self, t: Nanos, index: u32) -> Option<u64> {
-        self.strikes
-            .strike(t, index)
-            .map(|_| self.positions.draw(index.into()))
-    }
-}
-
-impl LossKind {
-    fn reason(self, at: LossAt) -> DropReason {
-        match (self, at) {
-            (Self::Listed, _) => DropReason::Listed,
-            (Self::Random, LossAt::Entry) => DropReason::LossAtEntry,
-            (Self::Random, LossAt::Exit) => DropReason::LossAtExit,
-        }
     }
 }

@@ -2,7 +2,7 @@
 //! Slots: packets are held behind the rate, and let out together when a slot opens, as Wi-Fi aggregates and DOCSIS
 //! grants do.
 
-use crate::random::{Stream, StreamKey};
+use crate::random::Stream;
 use crate::timeline::Timeline;
 use crate::units::{Bytes, Nanos};
 
@@ -53,11 +53,16 @@ pub struct SlotClock {
 impl Slots {
     /// The slots of one direction; `None` if it never has any.
     #[must_use]
-    pub fn new(settings: &Timeline<Option<Slot>>, key: &StreamKey) -> Option<Self> {
+    pub fn new(settings: &Timeline<Option<Slot>>, draws: Stream) -> Option<Self> {
         settings.values().any(Option::is_some).then(|| Self {
             settings: settings.clone(),
-            draws: key.stream("slot"),
+            draws,
         })
+    }
+
+    /// Sets others from `at` on, or none.
+    pub(crate) fn set(&mut self, at: Nanos, slot: Option<Slot>) {
+        self.settings.insert(at, slot);
     }
 
     /// The instant from which on a packet that is ready at `ready` may be sent: while as much is held as the next
@@ -110,7 +115,7 @@ impl Slots {
     fn advance(&mut self, clock: &mut SlotClock, slot: &Slot, t: Nanos) {
         if clock.opening < t && slot.least == slot.most {
             let steps = (t.0 - clock.opening.0).div_ceil(slot.least.0);
-            clock.opening = clock.opening + Nanos(steps.saturating_mul(slot.least.0));
+            clock.opening += Nanos(steps.saturating_mul(slot.least.0));
         }
         while clock.opening < t {
             let choices = u128::from(slot.most.0 - slot.least.0) + 1;

@@ -61,6 +61,7 @@ impl<T> Timeline<T> {
     }
 
     /// The instant of the last change within a period.
+    #[must_use]
     pub fn last_change(&self) -> Nanos {
         self.spans.last().map_or(Nanos::ZERO, |(at, _)| *at)
     }

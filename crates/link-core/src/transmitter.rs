@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Transmitter of packets one after another: at a rate, by a bucket of tokens, or at the instants of a trace.
 
-use crate::random::StreamKey;
+use crate::random::{Stream, StreamKey};
 use crate::random_rate::{RandomRate, RandomRates};
 use crate::rate::RateClock;
 use crate::shaper::{Bucket, ShaperClock};
@@ -68,6 +68,8 @@ pub struct Transmitter {
     overhead: Bytes,
     slots: Option<Box<Slots>>,
     slot: SlotClock,
+    /// Draws of slots that only a change brings.
+    slot_draws: Option<Stream>,
 }
 
 impl Transmitter {
@@ -94,13 +96,16 @@ impl Transmitter {
             overhead,
             slots: None,
             slot: SlotClock::default(),
+            slot_draws: None,
         }
     }
 
-    /// The same transmitter with slots behind it.
+    /// Puts slots behind the transmitter.
     #[must_use]
     pub fn with_slots(mut self, slots: &Timeline<Option<Slot>>, key: &StreamKey) -> Self {
-        self.slots = Slots::new(slots, key).map(Box::new);
+        let draws = key.stream("slot");
+        self.slots = Slots::new(slots, draws.clone()).map(Box::new);
+        self.slot_draws = Some(draws);
         self
     }
 
@@ -122,6 +127,18 @@ impl Transmitter {
                 clock.look_again();
             }
             _ => {}
+        }
+    }
+
+    /// Sets other slots from `at` on, or none.
+    pub(crate) fn set_slot(&mut self, at: Nanos, slot: Option<Slot>) {
+        match (&mut self.slots, self.slot_draws.clone()) {
+            (Some(slots), _) => slots.set(at, slot),
+            (None, Some(draws)) => {
+                let settings = Timeline::constant(None).then(at, slot);
+                self.slots = Slots::new(&settings, draws).map(Box::new);
+            }
+            (None, None) => {}
         }
     }
 

@@ -7,7 +7,7 @@ use common::{chance, delivery, dropped, key, SEED};
 use link_core::{
     Aqm, BitRate, Block, Bucket, Bytes, CoDel, Direction, DirectionConfig, Distribution, Fate,
     GilbertElliottTime, Jitter, Loss, Nanos, Order, Oversize, Packet, Police, Protocol, QueueBound,
-    Reorder, Rule, Service, Timeline, Verdict,
+    Reorder, Rule, Service, Slot, Timeline, Verdict,
 };
 
 const AT: Nanos = Nanos(50_000_000);
@@ -78,6 +78,15 @@ fn changed() -> DirectionConfig {
         loss: before
             .loss
             .then(AT, Some(Loss::GilbertElliottTime(bursts(40_000_000)))),
+        slot: Timeline::constant(None).then(
+            AT,
+            Some(Slot {
+                least: Nanos(2_000_000),
+                most: Nanos(7_000_000),
+                packets: Some(40),
+                bytes: None,
+            }),
+        ),
         reorder: Timeline::constant(None).then(
             AT,
             Some(Reorder {

@@ -23,7 +23,7 @@ from quiclab.model.study import (
     Study,
     Workload,
 )
-from quiclab.model.units import ByteCount, Duration
+from quiclab.model.units import ByteCount, Duration, Share
 from quiclab.plan.arms import ArmsSummary
 from quiclab.plan.duration import Senders, expected_duration
 from quiclab.plan.power import attainable
@@ -301,6 +301,8 @@ def _parts(direction: Direction) -> Iterator[str]:
         yield f"bursts of {direction.burst} {'at once' if direction.peak_rate is None else f'at {direction.peak_rate}'}"
     if direction.loss is not None and direction.loss_at == "exit":
         yield "loss behind the queue"
+    if direction.loss_as == "ecn mark":
+        yield "random loss marks ECN-capable packets instead"
     if direction.loss_by == "super-packet":
         yield "one draw for all that a sender's offload joins, as netem has it: fewer loss events for TCP than for QUIC"
     elif direction.loss_by != "index":
@@ -321,9 +323,9 @@ def _parts(direction: Direction) -> Iterator[str]:
     if direction.reorder is not None:
         yield str(direction.reorder)
     if direction.duplicate.value:
-        yield f"{direction.duplicate} duplicated"
+        yield f"{direction.duplicate} duplicated{_correlated(direction.duplicate_correlation)}"
     if direction.corrupt.value:
-        yield f"{direction.corrupt} corrupted"
+        yield f"{direction.corrupt} corrupted{_correlated(direction.corrupt_correlation)}"
     if direction.overhead.bytes:
         yield f"{direction.overhead} of framing per packet"
     if direction.delay_trace is not None:
@@ -333,6 +335,10 @@ def _parts(direction: Direction) -> Iterator[str]:
     if direction.schedule:
         again = "" if direction.repeat is None else f", again every {direction.repeat}"
         yield "changes at " + ", ".join(_change(change) for change in direction.schedule) + again
+
+
+def _correlated(correlation: Share | None) -> str:
+    return "" if correlation is None else f" (correlation {correlation})"
 
 
 def _change(change: Change) -> str:

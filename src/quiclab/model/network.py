@@ -11,15 +11,14 @@ from quiclab.model.bounds import (
     Bounds,
     Burst,
     Instant,
-    Interval,
-    MeanTime,
     OneWayDelay,
     Period,
-    Quantum,
     Repetition,
     SlotGap,
 )
+from quiclab.model.losses import Loss
 from quiclab.model.nat import Nat
+from quiclab.model.queue_management import Aqm
 from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 
 
@@ -60,60 +59,6 @@ class Queue:
     """Number of IP packet bytes, including all of the packet in service."""
     time: Duration | None = None
     """Longest time from the arrival of a packet to the departure of its last bit."""
-
-
-@dataclass(frozen=True)
-class CoDel:
-    """Controlled delay (RFC 8289): packets are dropped, or marked, while every packet of an interval waited longer than
-    the target."""
-
-    target: Duration = Duration(5_000_000)
-    """Standing queue, in time, that is accepted."""
-    interval: Interval = Duration(100_000_000)
-    """Time for which the queue may exceed the target; of the order of a round trip."""
-    ecn: bool = False
-    """Packets of senders that understand ECN are marked "congestion experienced" where others are dropped."""
-
-    def __str__(self) -> str:
-        return f"queue under CoDel, {_course(self)}"
-
-
-@dataclass(frozen=True)
-class FqCoDel:
-    """Flows take turns, each with a queue of its own under CoDel; a new flow goes first (RFC 8290)."""
-
-    target: Duration = CoDel.target
-    """Standing queue, in time, that is accepted, as in `codel`."""
-    interval: Interval = CoDel.interval
-    """Time for which a queue may exceed the target, as in `codel`."""
-    ecn: bool = False
-    """Packets of senders that understand ECN are marked where others are dropped, as in `codel`."""
-    quantum: Quantum = ByteCount(1514)
-    """Bytes that a flow may send in a turn."""
-    flows: Annotated[int, Bounds(1, 65536)] = 1024
-    """Number of queues: a hash of addresses, ports and protocol decides which one a packet joins."""
-
-    def __str__(self) -> str:
-        return f"queue under FQ-CoDel, {_course(self)}"
-
-
-def _course(aqm: CoDel | FqCoDel) -> str:
-    return f"target {aqm.target}, interval {aqm.interval}, {'marks' if aqm.ecn else 'drops'}"
-
-
-@dataclass(frozen=True)
-class Step:
-    """Marking by a threshold, as for L4S (RFC 9331): every ECT(1) packet that waited longer is marked; none of them is
-    dropped."""
-
-    threshold: Duration = Duration(1_000_000)
-    """Longest time in the queue without a mark."""
-
-    def __str__(self) -> str:
-        return f"ECT(1) marked after {self.threshold} in the queue"
-
-
-Aqm = CoDel | FqCoDel | Step
 
 
 @dataclass(frozen=True)
@@ -209,81 +154,6 @@ class Jitter:
 
 
 @dataclass(frozen=True)
-class Bernoulli:
-    """Independent loss: each packet is lost with the same probability."""
-
-    probability: Share
-    """Probability that a packet is lost."""
-
-    def __str__(self) -> str:
-        return str(self.probability)
-
-
-@dataclass(frozen=True)
-class GilbertElliott:
-    """Gilbert–Elliott loss: two states, and one draw per packet for the transition, so that bursts are counted in
-    packets."""
-
-    good_to_bad: Share
-    """Probability, per packet, of leaving the good state."""
-    bad_to_good: Share
-    """Probability, per packet, of leaving the bad state: its inverse is the mean burst in packets."""
-    loss_good: Share = Share(0.0)
-    """Probability of loss in the good state."""
-    loss_bad: Share = Share(1.0)
-    """Probability of loss in the bad state."""
-
-    def __str__(self) -> str:
-        return f"bursts, {self.good_to_bad} in, {self.bad_to_good} out per packet"
-
-
-@dataclass(frozen=True)
-class Bursts:
-    """Gilbert–Elliott loss in continuous time: both protocols meet the same outages, whatever their packet rates."""
-
-    mean_good: MeanTime
-    """Mean length of a good period; lengths are exponential."""
-    mean_bad: MeanTime
-    """Mean length of a bad period; lengths are exponential."""
-    loss_good: Share = Share(0.0)
-    """Probability of loss in the good state."""
-    loss_bad: Share = Share(1.0)
-    """Probability of loss in the bad state."""
-
-    def __str__(self) -> str:
-        return f"bursts, {self.mean_bad} every {self.mean_good}"
-
-
-@dataclass(frozen=True)
-class DropList:
-    """Exactly these packets are lost: numbers of IP packets of the workload in this direction, from 0."""
-
-    packets: tuple[int, ...]
-    """Numbers of the packets."""
-
-    def __str__(self) -> str:
-        return f"{len(self.packets)} listed packets"
-
-
-@dataclass(frozen=True)
-class LossTrace:
-    """Losses as they were recorded, in a file that is copied into the study."""
-
-    trace: str
-    """File of the recording, absolute or relative to the spec."""
-    by: Literal["time", "packet"] = "time"
-    """`time`: a line has an instant in milliseconds, from where the model begins, and the share of packets that is lost
-    from then on, in per cent; the last one holds until the schedule's period ends. `packet`: a line for each packet
-    of the direction, 1 if it was lost, else 0; it begins anew after the last one."""
-
-    def __str__(self) -> str:
-        return f"recorded by {self.by}, {self.trace.rpartition('/')[2]}"
-
-
-Loss = Bernoulli | GilbertElliott | Bursts | DropList | LossTrace
-
-
-@dataclass(frozen=True)
 class Reorder:
     """Reordering: a share of the packets, drawn independently, is delayed by `extra_delay` and overtaken."""
 
@@ -368,6 +238,9 @@ class Direction:
     """Random or listed loss. None by default; a full queue drops as well."""
     loss_at: Literal["entry", "exit"] = "entry"
     """Place of the loss: before the queue (`entry`) or behind it (`exit`)."""
+    loss_as: Literal["drop", "ecn mark"] = "drop"
+    """Fate of a packet that `loss` hits by chance. `ecn mark`: it is marked "congestion experienced" where it is
+    ECN-capable, and is dropped else (netem's `ecn`). Packets of a list, and those of `drop`, are always dropped."""
     loss_by: Literal["index", "class", "bytes", "super-packet"] = "index"
     """Key by which packets of two arms share a draw of `loss`. `index`: their number in the direction. `class`: their
     number among those of their class, packets of at least 600 bytes or smaller ones. `bytes`: for those of at least 600
@@ -383,8 +256,14 @@ class Direction:
     """Packets that are overtaken on purpose. None by default."""
     duplicate: Share = Share(0.0)
     """Share of packets that arrive twice."""
+    duplicate_correlation: Share | None = None
+    """Probability that a packet arrives twice, or not, as the one before it did; the share stays `duplicate`. None by
+    default."""
     corrupt: Share = Share(0.0)
     """Share of packets in which one bit is flipped."""
+    corrupt_correlation: Share | None = None
+    """Probability that a packet is corrupted, or not, as the one before it was; the share stays `corrupt`. None by
+    default."""
     schedule: tuple[Change, ...] = ()
     """Changes while the trial runs; settings that a change does not name stay."""
     repeat: Repetition | None = None

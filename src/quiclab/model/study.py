@@ -15,30 +15,10 @@ from typing import Literal
 
 from quiclab.model.addresses import Addresses
 from quiclab.model.competition import Background, Competition, Competitor
-from quiclab.model.network import (
-    Aqm,
-    Bernoulli,
-    Block,
-    Bursts,
-    Change,
-    CoDel,
-    Direction,
-    DropList,
-    FqCoDel,
-    GilbertElliott,
-    Jitter,
-    Link,
-    Loss,
-    LossTrace,
-    Path,
-    Police,
-    Queue,
-    RandomRate,
-    Reorder,
-    Slot,
-    Step,
-)
+from quiclab.model.losses import Bernoulli, Bursts, DropList, GilbertElliott, Loss, LossTrace
+from quiclab.model.network import Block, Change, Direction, Jitter, Link, Path, Police, Queue, RandomRate, Reorder, Slot
 from quiclab.model.program import PLACEHOLDERS, Knobs, Program
+from quiclab.model.queue_management import Aqm, CoDel, FqCoDel, Pie, Step
 from quiclab.model.units import ByteCount, Duration, Share
 from quiclab.model.video import Video
 from quiclab.model.workload import OCTETS, Workload
@@ -67,6 +47,7 @@ __all__ = [
     "Loss",
     "LossTrace",
     "Path",
+    "Pie",
     "Police",
     "Program",
     "Queue",

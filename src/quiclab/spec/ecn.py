@@ -6,22 +6,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from quiclab.model.study import Aqm, CoDel, Direction, FqCoDel, Path, Step, Tcp
+from quiclab.model.study import Aqm, CoDel, Direction, FqCoDel, Path, Pie, Step, Tcp
 
 Marks = Literal["ect", "ect1"]
 """Senders whose packets a queue marks: all that understand ECN, or only those that send ECT(1), as in L4S."""
 
 
 def marking(direction: Direction) -> frozenset[Marks]:
-    """Marks that the queue of a direction sets, now or after a scheduled change."""
+    """Marks that a direction sets, in its queue, now or after a scheduled change, or in the place of random loss."""
     managed = [direction.aqm, *(change.aqm for change in direction.schedule)]
-    return frozenset(marks for aqm in managed if (marks := _marks(aqm)) is not None)
+    by_loss: frozenset[Marks] = frozenset({"ect"} if direction.loss_as == "ecn mark" else ())
+    return by_loss | frozenset(marks for aqm in managed if (marks := _marks(aqm)) is not None)
 
 
 def _marks(aqm: Aqm | Literal["none"] | None) -> Marks | None:
     if isinstance(aqm, Step):
         return "ect1"
-    return "ect" if isinstance(aqm, CoDel | FqCoDel) and aqm.ecn else None
+    return "ect" if isinstance(aqm, CoDel | FqCoDel | Pie) and aqm.ecn else None
 
 
 def tcp_on(path: Path, tcp: Tcp, later: Path | None = None) -> Tcp:

@@ -73,7 +73,7 @@ EFFECTS: Mapping[str, Effect] = {
         "packets no longer held for slots",
         (
             "TIMES",
-            'slots in which packets leave together: "5ms" from one to the next, "5ms 10ms", or "5ms 10ms 64" for 64 packets',
+            'slots in which packets leave together: "5ms" between two, "5ms 10ms", or "5ms 10ms 64" for 64 packets',
         ),
     ),
 }

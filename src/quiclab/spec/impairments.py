@@ -146,6 +146,8 @@ def _read_loss(node: Node) -> Loss:
     loss = cls(**values)
     if isinstance(loss, LossTrace):
         losses(loss)
+    if isinstance(loss, Bernoulli) and loss.correlation is not None and loss.correlation.value >= 1:
+        raise WrongValueError("a correlation is below 100 %: else all packets have the fate of the first")
     return loss
 
 

@@ -153,6 +153,12 @@ def _direction(direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, 
         "schedule": [_change(change, direction, base_rtt, mtu) for change in direction.schedule],
         **({} if direction.repeat is None else {"repeat_ns": direction.repeat.ns}),
         "trace": None if trace is None else {"format": "mahimahi", "path": trace, "repeat": True},
+        **({} if direction.loss_as == "drop" else {"loss_as": direction.loss_as.replace(" ", "_")}),
+        **{
+            key: share.value
+            for key in ("duplicate_correlation", "corrupt_correlation")
+            if (share := getattr(direction, key)) is not None
+        },
         **({} if direction.loss_by == "index" else {"loss_by": direction.loss_by}),
         **({} if direction.drop is None else {"drop": _addresses(direction.drop)}),
         **({} if direction.spare is None else {"spare": _addresses(direction.spare)}),

@@ -112,6 +112,9 @@ DIRECTION_KEYS: Mapping[str, Kind[Any]] = {
     ),
     "overhead": kinds.quantity(ByteCount, "a size", "38 B", ByteCount(0), ByteCount(1000)),
     "loss_at": kinds.choice(("entry", "exit")),
+    "loss_as": kinds.choice(("drop", "ecn mark")),
+    "duplicate_correlation": kinds.PART,
+    "corrupt_correlation": kinds.PART,
     "loss_by": kinds.choice(("index", "class", "bytes", "super-packet")),
     "drop": ADDRESSES,
     "spare": ADDRESSES,
@@ -290,7 +293,7 @@ def _check_passes(node: Node, side: str, values: Values, direction: Direction) -
 
 def _check_losses(node: Node, values: Values, sides: Mapping[str, Direction]) -> None:
     """Report keys about losses where nothing is lost, and packets that are to be dropped and spared."""
-    for key, needs in (("loss_by", _draws), ("spare", _loses)):
+    for key, needs in (("loss_by", _draws), ("loss_as", _draws_loss), ("spare", _loses)):
         idle = [side for side, direction in sides.items() if not needs(direction)]
         for side in idle:
             if key in values.get(side, {}):
@@ -303,7 +306,11 @@ def _check_losses(node: Node, values: Values, sides: Mapping[str, Direction]) ->
             place.child("drop").report(f"{kind} {number} is to be dropped and to be spared {side}; choose one")
 
 
-_IDLE = {"loss_by": "no loss is drawn by chance", "spare": "nothing is lost that could be spared"}
+_IDLE = {
+    "loss_by": "no loss is drawn by chance",
+    "loss_as": "no loss is drawn by chance",
+    "spare": "nothing is lost that could be spared",
+}
 
 
 def _losses(direction: Direction) -> list[Any]:
@@ -318,6 +325,10 @@ def _loses(direction: Direction) -> bool:
 def _draws(direction: Direction) -> bool:
     if direction.loss_by == "super-packet" and _varies(direction):
         return True
+    return _draws_loss(direction)
+
+
+def _draws_loss(direction: Direction) -> bool:
     return any(not isinstance(model, DropList) for model in _losses(direction))
 
 

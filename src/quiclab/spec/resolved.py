@@ -15,6 +15,7 @@ from quiclab.model.study import (
     FqCoDel,
     GilbertElliott,
     LossTrace,
+    Pie,
     Step,
     Study,
 )
@@ -28,6 +29,7 @@ MODEL_NAMES: dict[type[Any], str] = {
     LossTrace: "trace",
     CoDel: "codel",
     FqCoDel: "fq_codel",
+    Pie: "pie",
     Step: "step",
 }
 _BY_TYPE = {Duration: "_ns", Bitrate: "_bit_per_s", ByteCount: "_bytes", Share: "_pct"}

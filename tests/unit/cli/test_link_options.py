@@ -134,7 +134,7 @@ def test_what_an_operator_does() -> None:
         *("--down-police", "tcp 1mbit 30kB", "--down-aqm", "step", "--up-oversize", "1300B 4% 2s"),
     )
     assert path.up.aqm == FqCoDel(ecn=True)
-    assert _read("--slot", "5ms 10ms 64").up.slot == Slot(Duration(5 * 10**6), Duration(10**7), 64)
+    assert _read("--rate", "9mbit", "--slot", "5ms 10ms 64").up.slot == Slot(Duration(5 * 10**6), Duration(10**7), 64)
     assert path.down.aqm == Step()
     assert path.up.block == Block("udp", Duration(5 * 10**9))
     assert path.down.block is None

@@ -4,9 +4,10 @@
 use std::collections::VecDeque;
 
 use super::fair::Flows;
-use super::{Aqm, Leaving, Line, Queued, Rule};
+use super::{pie, Aqm, Leaving, Line, Queued, Rule};
 use crate::packet::Packet;
 use crate::queue::{Occupancy, QueueBound};
+use crate::random::StreamKey;
 use crate::timeline::Timeline;
 use crate::transmitter::Transmitter;
 use crate::units::{Bytes, Nanos};
@@ -58,6 +59,8 @@ pub struct ManagedQueue {
     coming: VecDeque<(Nanos, u32, Packet)>,
     decided: VecDeque<Decision>,
     dropped: Vec<Queued>,
+    /// State of PIE, where the queue is ever under it.
+    pie: Option<Box<pie::State>>,
     now: Nanos,
 }
 
@@ -68,7 +71,9 @@ impl ManagedQueue {
         aqm: &Timeline<Option<Aqm>>,
         bounds: Timeline<QueueBound>,
         transmitter: Transmitter,
+        key: &StreamKey,
     ) -> Self {
+        let is_pie = |aqm: &Aqm| matches!(aqm.rule, Rule::Pie(_));
         Self {
             rules: aqm.map(|aqm| rule_of(*aqm)),
             packets: match aqm.values().flatten().find_map(|aqm| aqm.fair) {
@@ -83,6 +88,11 @@ impl ManagedQueue {
             coming: VecDeque::new(),
             decided: VecDeque::new(),
             dropped: Vec::new(),
+            pie: aqm
+                .values()
+                .flatten()
+                .any(is_pie)
+                .then(|| Box::new(pie::State::new(key))),
             now: Nanos::ZERO,
         }
     }
@@ -156,6 +166,7 @@ impl ManagedQueue {
 
     /// Hands the next packet to the transmitter.
     fn serve(&mut self) {
+        self.update();
         let rule = self.rules.at(self.now);
         let leaving = match &mut self.packets {
             Packets::Together(line) => line.take(rule, self.largest, self.now, &mut self.dropped),
@@ -169,6 +180,9 @@ impl ManagedQueue {
             return;
         };
         self.remove(&queued);
+        if let Some(pie) = &mut self.pie {
+            pie.wait = self.now - queued.at;
+        }
         let sending = self.transmitter.plan(self.now, queued.packet.size);
         self.transmitter.send(sending);
         self.in_service = queued.packet.size;
@@ -179,7 +193,7 @@ impl ManagedQueue {
             service: sending.service,
             outcome: Ok(Departure {
                 at: sending.departure,
-                marked,
+                marked: marked || queued.marked,
             }),
         });
     }
@@ -193,11 +207,13 @@ impl ManagedQueue {
         self.now = at;
         self.largest = self.largest.max(packet.size);
         let found = self.occupancy();
-        let queued = Queued {
+        self.update();
+        let mut queued = Queued {
             index,
             packet,
             at,
             found,
+            marked: false,
         };
         let bound = *self.bounds.at(at);
         match &mut self.packets {
@@ -206,7 +222,20 @@ impl ManagedQueue {
                     .push_back(refused(&queued, DropReason::QueueFull));
                 return;
             }
-            Packets::Together(line) => line.push(queued),
+            Packets::Together(line) => {
+                let fate = match (self.rules.at(at), &mut self.pie) {
+                    (Rule::Pie(settings), Some(pie)) => {
+                        pie.judge(settings, index, &packet, self.there.bytes, self.largest)
+                    }
+                    _ => pie::Fate::Enters,
+                };
+                if fate == pie::Fate::Dropped {
+                    self.decided.push_back(refused(&queued, DropReason::Aqm));
+                    return;
+                }
+                queued.marked = fate == pie::Fate::Marked;
+                line.push(queued);
+            }
             Packets::ByFlow(flows) => flows.push(queued),
         }
         self.there = self.there.with(packet.size);
@@ -220,6 +249,17 @@ impl ManagedQueue {
             self.remove(&victim);
             self.decided
                 .push_back(refused(&victim, DropReason::QueueFull));
+        }
+    }
+
+    /// Lets PIE calculate what was due since something happened last; under another rule it begins afresh.
+    fn update(&mut self) {
+        let Some(pie) = &mut self.pie else {
+            return;
+        };
+        match self.rules.at(self.now) {
+            Rule::Pie(settings) => pie.run_to(self.now, settings, self.there.packets == 0),
+            _ => pie.stop(),
         }
     }
 

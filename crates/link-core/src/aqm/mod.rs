@@ -4,12 +4,14 @@
 mod codel;
 mod fair;
 mod managed;
+mod pie;
 
 use std::collections::VecDeque;
 
 pub use codel::CoDel;
 pub use fair::Fair;
 pub use managed::ManagedQueue;
+pub use pie::Pie;
 
 use crate::packet::{Ecn, Packet};
 use crate::queue::Occupancy;
@@ -31,6 +33,8 @@ pub enum Rule {
     Droptail,
     /// Drops or marks while packets keep waiting too long (RFC 8289).
     CoDel(CoDel),
+    /// Drops or marks packets as they come, with a probability that follows the wait (RFC 8033).
+    Pie(Pie),
     /// Marks every ECT(1) packet that waited longer than the threshold, as L4S wants it (RFC 9331); drops none.
     Step {
         /// Longest time in the queue without a mark.
@@ -45,6 +49,8 @@ struct Queued {
     packet: Packet,
     at: Nanos,
     found: Occupancy,
+    /// Marked as it came.
+    marked: bool,
 }
 
 /// Packet that a queue hands out.
@@ -84,7 +90,7 @@ impl Line {
         dropped: &mut Vec<Queued>,
     ) -> Option<Leaving> {
         match rule {
-            Rule::Droptail => self.pop().map(|queued| Leaving {
+            Rule::Droptail | Rule::Pie(_) => self.pop().map(|queued| Leaving {
                 queued,
                 marked: false,
             }),

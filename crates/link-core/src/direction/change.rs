@@ -21,6 +21,7 @@ impl Direction {
             oversize,
             service,
             overhead: _,
+            slot,
             queue,
             aqm,
             delay,
@@ -30,6 +31,9 @@ impl Direction {
             drop: _,
             spare: _,
             loss_at: _,
+            loss_marks: _,
+            duplicate_repeat: _,
+            corrupt_repeat: _,
             reorder,
             duplicate,
             corrupt,
@@ -50,6 +54,9 @@ impl Direction {
             if let Some(rate) = news(before, after, at) {
                 self.bottleneck.transmitter().set_rate(at, rate);
             }
+        }
+        if let Some(slot) = news(&before.slot, slot, at) {
+            self.bottleneck.transmitter().set_slot(at, slot);
         }
         if let Some(queue) = news(&before.queue, queue, at) {
             match &mut self.bottleneck {
@@ -75,8 +82,8 @@ impl Direction {
             self.duplicate.set(at, duplicate);
         }
         if let Some(corrupt) = news(&before.corrupt, corrupt, at) {
-            self.corrupt.strikes.set(at, corrupt);
-            self.corrupt_copy.strikes.set(at, corrupt);
+            self.corrupt.set(at, corrupt);
+            self.corrupt_copy.set(at, corrupt);
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod address;
 mod bernoulli;
+mod correlated;
 mod gilbert_elliott;
 mod gilbert_elliott_time;
 mod key;
@@ -29,6 +30,14 @@ use crate::units::Nanos;
 pub enum Loss {
     /// Each packet by itself.
     Bernoulli(Chance),
+    /// Each packet has with one chance the fate of the packet before it, and is else lost with the other: the share of
+    /// lost packets is the chance of loss, and the correlation of packets k apart the k-th power of the other.
+    Correlated {
+        /// Chance of loss.
+        chance: Chance,
+        /// Chance of the fate of the packet before.
+        repeat: Chance,
+    },
     /// Bursts counted in packets.
     GilbertElliott(GilbertElliott),
     /// Bursts that last a time, whatever the packet rate.
@@ -54,6 +63,7 @@ pub enum LossKind {
 enum Running {
     None,
     Bernoulli(Box<bernoulli::State>),
+    Correlated(Box<correlated::State>),
     GilbertElliott(Box<gilbert_elliott::State>),
     /// The periods of [`LossStage`].
     Periods,
@@ -69,6 +79,10 @@ impl Running {
             None => Self::None,
             Some(Loss::Bernoulli(chance)) => {
                 Self::Bernoulli(Box::new(bernoulli::State::new(*chance, key, class)))
+            }
+            Some(Loss::Correlated { chance, repeat }) => {
+                let state = correlated::State::new(*chance, *repeat, key, class);
+                Self::Correlated(Box::new(state))
             }
             Some(Loss::GilbertElliott(model)) => {
                 Self::GilbertElliott(Box::new(gilbert_elliott::State::new(*model, key, class)))
@@ -93,6 +107,7 @@ impl Running {
         let random = match self {
             Self::None => false,
             Self::Bernoulli(state) => state.loses(draw.number),
+            Self::Correlated(state) => state.loses(draw),
             Self::GilbertElliott(state) => state.loses(draw),
             Self::Periods => periods.loses(t, draw.number),
             Self::List(state) => return state.loses(index).then_some(LossKind::Listed),

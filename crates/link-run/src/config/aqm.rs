@@ -23,10 +23,19 @@ pub(super) enum Aqm {
         quantum_bytes: u64,
         flows: u32,
     },
+    Pie {
+        target_ns: u64,
+        update_ns: u64,
+        burst_ns: u64,
+        ecn: bool,
+    },
     Step {
         threshold_ns: u64,
     },
 }
+
+/// Shortest time between two calculations of PIE's probability.
+const LEAST_UPDATE_NS: u64 = 1_000_000;
 
 impl Aqm {
     /// The element; messages start with the field's dot.
@@ -59,6 +68,27 @@ impl Aqm {
                         quantum: Bytes(quantum_bytes),
                         queues: flows,
                     }),
+                }
+            }
+            Self::Pie {
+                target_ns,
+                update_ns,
+                burst_ns,
+                ecn,
+            } => {
+                if update_ns < LEAST_UPDATE_NS {
+                    return Err(format!(
+                        ".update_ns: {update_ns} is below {LEAST_UPDATE_NS} (1 ms)"
+                    ));
+                }
+                core::Aqm {
+                    rule: core::Rule::Pie(core::Pie {
+                        target: Nanos(target_ns),
+                        update: Nanos(update_ns),
+                        burst: Nanos(burst_ns),
+                        ecn,
+                    }),
+                    fair: None,
                 }
             }
             Self::Step { threshold_ns } => core::Aqm {

@@ -10,16 +10,12 @@ use serde::Deserialize;
 use super::address::Addresses;
 use super::aqm::Aqm;
 use super::elements::{
-    chance, optional, recorded, Jitter, Loss, LossAt, LossBy, Probability, Queue, Reorder, Trace,
-    TraceFormat,
+    chance, optional, Jitter, Loss, LossAs, LossAt, LossBy, Probability, Queue, Reorder, Trace,
 };
 use super::police::{Block, Police};
 use super::random_rate::RandomRate;
 use super::slot::Slot;
 use crate::error::Error;
-
-/// Shortest period of a schedule: each period takes steps of its own, also while no packet comes.
-const LEAST_PERIOD_NS: u64 = 10_000_000;
 
 /// One direction as it is written.
 #[derive(Clone, Debug, Deserialize)]
@@ -66,6 +62,12 @@ pub struct Direction {
     #[serde(default)]
     pub(super) loss_at: LossAt,
     #[serde(default)]
+    pub(super) loss_as: LossAs,
+    #[serde(default)]
+    pub(super) duplicate_correlation: Option<f64>,
+    #[serde(default)]
+    pub(super) corrupt_correlation: Option<f64>,
+    #[serde(default)]
     pub(super) reorder: Option<Reorder>,
     #[serde(default)]
     pub(super) duplicate: Option<Probability>,
@@ -77,6 +79,12 @@ pub struct Direction {
     pub(super) repeat_ns: Option<u64>,
     #[serde(default)]
     pub(super) trace: Option<Trace>,
+}
+
+/// The chance of a correlation, which is never without one.
+fn repeat(field: &str, correlation: Option<f64>) -> Result<core::Chance, String> {
+    let given = chance(field, correlation.unwrap_or(0.0));
+    given.map_err(|message| message.trim_start_matches('.').to_owned())
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -269,6 +277,9 @@ impl Direction {
                 LossAt::Entry => core::LossAt::Entry,
                 LossAt::Exit => core::LossAt::Exit,
             },
+            loss_marks: self.loss_as == LossAs::EcnMark,
+            duplicate_repeat: repeat("duplicate_correlation", self.duplicate_correlation)?,
+            corrupt_repeat: repeat("corrupt_correlation", self.corrupt_correlation)?,
             reorder: self.timeline(
                 "reorder",
                 &self.reorder,
@@ -288,79 +299,6 @@ impl Direction {
                 Probability::element,
             )?,
         })
-    }
-
-    /// The delay over time: that of the schedule, or as it was recorded.
-    fn delays(&self) -> Result<Timeline<Nanos>, String> {
-        let scheduled = self.timeline(
-            "delay_ns",
-            &self.delay_ns,
-            |set| &set.delay_ns,
-            |ns| Ok(Nanos(*ns)),
-        )?;
-        let Some(path) = &self.delay_trace else {
-            return Ok(scheduled);
-        };
-        if scheduled.values().nth(1).is_some() {
-            return Err("delay_trace: has the delays; no change can set delay_ns".to_owned());
-        }
-        let delays = recorded(path, core::parse_delays)
-            .map_err(|message| format!("delay_trace{message}"))?;
-        self.anew(delays, "delay_trace")
-    }
-
-    /// The loss over time. A recording begins anew in each period of the schedule.
-    fn losses(&self) -> Result<Timeline<Option<core::Loss>>, String> {
-        let losses = self.timeline(
-            "loss",
-            &self.loss,
-            |set| &set.loss,
-            |loss| optional(loss, Loss::element),
-        )?;
-        let timed = losses
-            .values()
-            .any(|loss| matches!(loss, Some(core::Loss::Timed(_))));
-        if timed && losses.values().nth(1).is_none() {
-            return self.anew(losses, "loss");
-        }
-        Ok(losses)
-    }
-
-    /// A recording that begins anew in each period, if there are any.
-    fn anew<T>(&self, course: Timeline<T>, field: &str) -> Result<Timeline<T>, String> {
-        match self.repeat_ns.map(Nanos) {
-            None => Ok(course),
-            Some(period) if course.last_change() < period => Ok(course.repeated(period)),
-            Some(Nanos(period)) => Err(format!(
-                "{field}: its last line is not before the end of the period (repeat_ns), {period} ns"
-            )),
-        }
-    }
-
-    /// The period of the schedule holds all of its changes, and is long enough to be followed.
-    fn check_period(&self) -> Result<(), String> {
-        let Some(period) = self.repeat_ns else {
-            return Ok(());
-        };
-        if period < LEAST_PERIOD_NS {
-            return Err(format!(
-                "repeat_ns: {period} is below {LEAST_PERIOD_NS} (10 ms)"
-            ));
-        }
-        if let Some(late) = self.schedule.iter().find(|change| change.at_ns >= period) {
-            return Err(format!(
-                "repeat_ns: a change at {} ns is not before the end of the period, {period}",
-                late.at_ns
-            ));
-        }
-        let stops = |change: &Change| match change.set.rate_bit_per_s {
-            Setting::To(rate) => rate == Some(0),
-            Setting::Kept => true,
-        };
-        if self.rate_bit_per_s == Some(0) && self.schedule.iter().all(stops) {
-            return Err("repeat_ns: the rate is 0 for ever; leave repeat_ns out".to_owned());
-        }
-        Ok(())
     }
 
     fn aqm(&self) -> Result<Timeline<Option<core::Aqm>>, String> {
@@ -390,77 +328,8 @@ impl Direction {
         Ok(aqm)
     }
 
-    fn service(&self) -> Result<core::Service, String> {
-        let bucket = self.bucket()?;
-        if let Some(random) = &self.random_rate {
-            return self.random(random);
-        }
-        let Some(trace) = &self.trace else {
-            return self
-                .timeline(
-                    "rate_bit_per_s",
-                    &self.rate_bit_per_s,
-                    |set| &set.rate_bit_per_s,
-                    |rate| Ok(rate.map(BitRate)),
-                )
-                .map(|rates| match bucket {
-                    None => core::Service::Rate(rates),
-                    Some(bucket) => core::Service::Shaped(rates, bucket),
-                });
-        };
-        if self.has_rates() {
-            return Err(
-                "trace: takes the place of rate_bit_per_s; give only one of them".to_owned(),
-            );
-        }
-        let TraceFormat::Mahimahi = trace.format;
-        let text = std::fs::read_to_string(&trace.path)
-            .map_err(|error| format!("trace.path: {}: {error}", trace.path.display()))?;
-        core::Trace::parse(&text, trace.repeat)
-            .map(core::Service::Trace)
-            .map_err(|message| format!("trace.path: {}: {message}", trace.path.display()))
-    }
-
-    /// The bucket of tokens that shapes the rate.
-    fn bucket(&self) -> Result<Option<core::Bucket>, String> {
-        let peak = self.peak_rate_bit_per_s.map(BitRate);
-        let Some(burst) = self.burst_bytes else {
-            return match peak {
-                None => Ok(None),
-                Some(_) => Err("peak_rate_bit_per_s: needs burst_bytes".to_owned()),
-            };
-        };
-        if burst == 0 {
-            return Err("burst_bytes: must be above 0".to_owned());
-        }
-        if peak == Some(BitRate(0)) {
-            return Err("peak_rate_bit_per_s: must be above 0".to_owned());
-        }
-        if self.trace.is_some() || self.random_rate.is_some() || !self.has_rates() {
-            return Err("burst_bytes: needs rate_bit_per_s, not trace or random_rate".to_owned());
-        }
-        let burst = Bytes(burst);
-        Ok(Some(core::Bucket { burst, peak }))
-    }
-
-    fn random(&self, random: &RandomRate) -> Result<core::Service, String> {
-        if self.trace.is_some() || self.has_rates() {
-            return Err(
-                "random_rate: takes the place of rate_bit_per_s and trace; give only one of them"
-                    .to_owned(),
-            );
-        }
-        random.element().map(core::Service::Random)
-    }
-
-    /// True if a rate is given, at the start or later.
-    fn has_rates(&self) -> bool {
-        let later = |change: &Change| matches!(change.set.rate_bit_per_s, Setting::To(_));
-        self.rate_bit_per_s.is_some() || self.schedule.iter().any(later)
-    }
-
     /// One setting over time: its first value and what the schedule sets it to.
-    fn timeline<T, U>(
+    pub(super) fn timeline<T, U>(
         &self,
         field: &str,
         first: &T,

@@ -82,6 +82,8 @@ pub(super) enum JitterMode {
 pub(super) enum Loss {
     Bernoulli {
         probability: f64,
+        #[serde(default)]
+        correlation: Option<f64>,
     },
     GilbertElliott {
         p: f64,
@@ -119,6 +121,14 @@ pub(super) enum LossBy {
     Class,
     Bytes,
     SuperPacket,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum LossAs {
+    #[default]
+    Drop,
+    EcnMark,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -210,8 +220,18 @@ impl Jitter {
 impl Loss {
     pub(super) fn element(&self) -> Result<core::Loss, String> {
         Ok(match self {
-            Self::Bernoulli { probability } => {
-                core::Loss::Bernoulli(chance("probability", *probability)?)
+            Self::Bernoulli {
+                probability,
+                correlation,
+            } => {
+                let lost = chance("probability", *probability)?;
+                match correlation {
+                    None => core::Loss::Bernoulli(lost),
+                    Some(correlation) => core::Loss::Correlated {
+                        chance: lost,
+                        repeat: chance("correlation", *correlation)?,
+                    },
+                }
             }
             Self::GilbertElliott {
                 p,

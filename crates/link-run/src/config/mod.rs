@@ -3,12 +3,14 @@
 
 mod address;
 mod aqm;
+mod course;
 mod direction;
 mod elements;
 mod link;
 mod live;
 mod police;
 mod random_rate;
+mod service;
 mod slot;
 
 use std::path::{Path, PathBuf};

@@ -98,6 +98,27 @@ fn faults_of_slots_are_named() {
     assert_refused("/up/slot", slot, "up.slot: a slot lets out at least one");
 }
 
+/// PIE does not calculate too often.
+#[test]
+fn faults_of_pie_are_named() {
+    let pie = json!({"model": "pie", "target_ns": 5, "update_ns": 9, "burst_ns": 0, "ecn": true});
+    assert_refused(
+        "/up/aqm",
+        pie,
+        "up.aqm.update_ns: 9 is below 1000000 (1 ms)",
+    );
+}
+
+/// A correlation is a fraction too.
+#[test]
+fn faults_of_correlations_are_named() {
+    let says = "up.duplicate_correlation: 2 is not between 0 and 1";
+    assert_refused("/up/duplicate_correlation", json!(2.0), says);
+    let loss = json!({"model": "bernoulli", "probability": 0.5, "correlation": 2.0});
+    let says = "up.loss.correlation: 2 is not between 0 and 1";
+    assert_refused("/up/loss", loss, says);
+}
+
 /// A fault of a further link says which one it is.
 #[test]
 fn faults_of_further_links_are_named() {

@@ -2,8 +2,8 @@
 //! Configurations that are understood, and what is made of them.
 
 use link_core::{
-    Address, AddressKind, Aqm, BitRate, Block, Bucket, Bytes, Chance, CoDel, Fair, LossKey, Nanos,
-    Oversize, Police, Protocol, RandomRate, Rule, Service, Slot, Timeline,
+    Address, AddressKind, Aqm, BitRate, Block, Bucket, Bytes, Chance, CoDel, Fair, Loss, LossKey,
+    Nanos, Oversize, Police, Protocol, RandomRate, Rule, Service, Slot, Timeline,
 };
 use link_run::config::Config;
 use serde_json::{json, Value};
@@ -44,6 +44,29 @@ fn a_schedule_may_repeat_itself() {
     assert_eq!(up.delay, delays.repeated(Nanos(15_000_000_000)));
     let rates = Timeline::constant(Some(BitRate(1000)));
     assert_eq!(up.service, Service::Rate(rates));
+}
+
+/// Correlations are chances of the same fate, and marks stand in the place of losses where that is asked for.
+#[test]
+fn correlations_and_marks_are_understood() {
+    let mut config = valid();
+    config["up"]["loss"] = json!({"model": "bernoulli", "probability": 0.5, "correlation": 0.25});
+    config["up"]["loss_as"] = json!("ecn_mark");
+    config["up"]["corrupt_correlation"] = json!(0.75);
+    let up = Config::parse(&config.to_string())
+        .expect("valid")
+        .up
+        .elements("up")
+        .expect("valid");
+    let chance = |probability| Chance::new(probability).expect("a probability");
+    let loss = Loss::Correlated {
+        chance: chance(0.5),
+        repeat: chance(0.25),
+    };
+    assert_eq!(up.loss, Timeline::constant(Some(loss)));
+    assert!(up.loss_marks);
+    assert_eq!(up.corrupt_repeat, chance(0.75));
+    assert_eq!(up.duplicate_repeat, Chance::NEVER);
 }
 
 /// A slot has the same time between all openings unless it has two.
