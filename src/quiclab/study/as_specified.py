@@ -257,7 +257,8 @@ def planned_again(study_dir: StudyDir, run: Mapping[str, int]) -> AskedOfStudy:
         )
     try:
         study = load_study(study_dir.spec)
-        rows = grow_plan(study, Counter(run) | Counter(kept.blocks if (kept := _growth(study_dir)) else {}))
+        kept = _growth(study_dir)
+        rows = grow_plan(study, Counter(run) | Counter(kept.blocks if kept else {}), kept.arms if kept else {})
         differences = [*resolved_differences(study_dir, study), *growth_differences(study_dir, study)]
         tolerated, doubts = tolerances(study_dir, study), doubts_by_growth(study_dir, study, run)
     except QuiclabError as error:

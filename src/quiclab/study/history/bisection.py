@@ -12,6 +12,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 Pair = tuple[str, str]
 """Names of two releases, the older one first."""
@@ -78,7 +79,7 @@ def most_pairs(releases: int) -> int:
 
 
 def bisect(releases: Sequence[str], measure: Measure) -> Bisection:
-    """Search for the steps among releases, the oldest first. Whatever can be measured together is asked for at once: the
+    """Search for the steps among releases, the oldest first. What can be measured together is asked for at once: the
     halves of all pairs of one width."""
     search = _Search(tuple(releases), measure)
     ends = search.ends()
@@ -95,11 +96,11 @@ def compare_neighbours(found: Bisection, measure: Measure) -> Bisection:
     search.steps = list(found.steps)
     while True:
         usable = search.usable
-        left = [pair for pair in zip(usable, usable[1:], strict=False) if pair not in search.asked]
+        left = [pair for pair in pairwise(usable) if pair not in search.asked]
         if not left or search.ask(left):
             break
     usable = search.usable
-    for pair in zip(usable, usable[1:], strict=False):
+    for pair in pairwise(usable):
         if search.asked.get(pair) is Standing.DIFFERENT and pair not in search.steps:
             search.steps.append(pair)
     search.spans = [span for span in search.spans if not any(search.is_within(step, span) for step in search.steps)]

@@ -172,7 +172,7 @@ def _standing(logs: FloatArray, level: float) -> Standing:
 
 
 def test_noise_makes_no_step() -> None:
-    """Forty searches among releases that are all alike: a false step in one of twenty at most is what the level says."""
+    """Forty searches among releases that are all alike: a false step in one of twenty is what the level allows."""
     assert sum(bool(_noisy(seed, 0.0)) for seed in range(40)) <= 2
 
 
