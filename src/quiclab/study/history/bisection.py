@@ -13,6 +13,7 @@ import enum
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from types import MappingProxyType
 
 Pair = tuple[str, str]
 """Names of two releases, the older one first."""
@@ -78,10 +79,10 @@ def most_pairs(releases: int) -> int:
     return max(1, 2 * releases - 3)
 
 
-def bisect(releases: Sequence[str], measure: Measure) -> Bisection:
-    """Search for the steps among releases, the oldest first. What can be measured together is asked for at once: the
-    halves of all pairs of one width."""
-    search = _Search(tuple(releases), measure)
+def bisect(releases: Sequence[str], measure: Measure, unusable: Mapping[str, str] = MappingProxyType({})) -> Bisection:
+    """Search for the steps among releases, the oldest first, without those that are known as `unusable`. What can be
+    measured together is asked for at once: the halves of all pairs of one width."""
+    search = _Search(tuple(releases), measure, unusable=dict(unusable))
     ends = search.ends()
     differing = [ends] if ends is not None and search.asked[ends] is Standing.DIFFERENT else []
     while differing:
