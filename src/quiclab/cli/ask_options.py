@@ -91,9 +91,7 @@ def read_question(arguments: argparse.Namespace, hint: str = _HINT) -> Question:
     asked = read_or_report(Node(workload, (), options), WORKLOAD) if workload else None
     if options.problems or asked is None:
         verb = " ".join(hint.split()[:2])
-        raise SpecError(
-            "the question cannot be asked like this", f"such as {hint}; {verb} --help", options.problems
-        )
+        raise SpecError("the question cannot be asked like this", f"such as {hint}; {verb} --help", options.problems)
     path: Toml = {key: str(found[key]) for key in ("rate", "rtt", "loss") if key in found}
     if "profile" in found:
         path = {"profile": found["profile"], **path}

@@ -147,8 +147,9 @@ def role_of(program: str, role: Role | None) -> Role:
     Raises SpecError for a program without releases, and for a role that it does not have."""
     with_releases = sorted({each.name for each in ENDPOINTS if releases_of(each.name)})
     if program not in with_releases:
-        hint = nearest(program, with_releases, "there are")
-        raise SpecError(f"no releases of {program!r} can be installed", f"{hint}; or give --build, --range and --repo")
+        raise SpecError(
+            f"no releases of {program!r} can be installed", nearest(program, with_releases, "name one of these:")
+        )
     roles = [each.role for each in ENDPOINTS if each.name == program]
     if role is not None and role not in roles:
         raise SpecError(f"{program} is no {role}", f"leave --role out: it is a {roles[0]}")
@@ -184,7 +185,7 @@ def _place(asked: str, names: Sequence[str], latest: str) -> int:
         at for at, name in enumerate(names) if is_version(name, asked)
     ]
     if not fitting:
-        raise SpecError(f"there is no release {asked}", nearest(asked, names, "there are"))
+        raise SpecError(f"there is no release {asked}", f"there are {', '.join(names)}")
     return fitting[-1]
 
 
