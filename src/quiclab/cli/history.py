@@ -104,7 +104,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run(arguments: argparse.Namespace) -> int:
     """Plan, search and answer. Raises SpecError for what cannot be asked, HostError where programs are not here."""
     # Only light imports before the sandbox: it must be entered before the process has threads.
-    from quiclab.study.history.bisection import most_pairs
+    from quiclab.model.history_record import most_pairs
     from quiclab.study.history.history_plan import study_name
     from quiclab.study.question import new_folder, usable_name
     from quiclab.study.specs import as_begun, held

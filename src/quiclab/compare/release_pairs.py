@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from quiclab.compare.conclusions import conclude_by_sequence, lies_within
 from quiclab.compare.model import ArmResult, Comparison, Conclusion, Metric
 from quiclab.compare.sequential import sequentially
 from quiclab.compare.study import Study
+from quiclab.model.history_record import HistoryRecord, most_pairs
 
 Pair = tuple[str, str]
 """Names of two arms, that of the older release first."""
@@ -96,3 +98,13 @@ def least_pairs(alpha: float, family: int) -> int:
     while statistics.anytime_p(np.ones(pairs)) * family > alpha:
         pairs += 1
     return pairs
+
+
+def neighbour_steps(study: Study, record: HistoryRecord) -> tuple[PairsCompared, dict[str, Pair]]:
+    """Neighbours among the releases that have trials, compared at the level of a search among all of them; and the
+    releases that differ from the one before: release → that pair."""
+    nothing = compare_pairs(study, (), 1)
+    measured = [each.arm for each in record.releases if each.arm in nothing.arms and each.arm not in nothing.failing]
+    pairs = list(pairwise(measured))
+    found = compare_pairs(study, pairs, most_pairs(len(record.releases)))
+    return found, {pair[1]: pair for pair in pairs if found.is_step(pair)}

@@ -6,6 +6,12 @@ from __future__ import annotations
 import msgspec
 
 
+def most_pairs(releases: int) -> int:
+    """Number of pairs that a search among so many releases compares at most, among which its level is shared; 1 at
+    least."""
+    return max(1, 2 * releases - 3)
+
+
 class HistoryRelease(msgspec.Struct, frozen=True):
     """One release."""
 

@@ -74,11 +74,6 @@ class Bisection:
         return tuple(each for each in self.every[older + 1 : newer] if each in self.unusable)
 
 
-def most_pairs(releases: int) -> int:
-    """Number of pairs that a search among so many releases compares at most; 1 at least, for a level."""
-    return max(1, 2 * releases - 3)
-
-
 def bisect(releases: Sequence[str], measure: Measure, unusable: Mapping[str, str] = MappingProxyType({})) -> Bisection:
     """Search for the steps among releases, the oldest first, without those that are known as `unusable`. What can be
     measured together is asked for at once: the halves of all pairs of one width."""

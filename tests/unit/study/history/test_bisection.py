@@ -11,7 +11,8 @@ import pytest
 
 from quiclab.compare import statistics
 from quiclab.compare.paired import FloatArray
-from quiclab.study.history.bisection import Measured, Pair, Standing, bisect, compare_neighbours, most_pairs
+from quiclab.model.history_record import most_pairs
+from quiclab.study.history.bisection import Measured, Pair, Standing, bisect, compare_neighbours
 
 NAMES = tuple(f"0.{number}" for number in range(40, 49))
 MATTERS_PCT = 2.0

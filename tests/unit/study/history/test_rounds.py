@@ -14,11 +14,12 @@ import pytest
 from specs import SMALL, study_of
 from synthetic_study import Shape, write_study
 
+from quiclab.model.history_record import most_pairs
 from quiclab.model.study import Study
 from quiclab.plan.make import grow_plan
 from quiclab.store.growth import read_growth
 from quiclab.store.layout import StudyDir
-from quiclab.study.history.bisection import Standing, bisect, compare_neighbours, most_pairs
+from quiclab.study.history.bisection import Standing, bisect, compare_neighbours
 from quiclab.study.history.rounds import EndedEarlyError, ReleaseRounds
 from quiclab.study.sequential_run import planned_trials
 
