@@ -109,6 +109,8 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.study.question import new_folder, usable_name
     from quiclab.study.specs import as_begun, held
 
+    if arguments.dry_run and arguments.json:
+        raise SpecError("--dry-run runs nothing that --json could tell of", "leave one of them out")
     commits = _commits(arguments)
     question = _question(arguments)
     title = arguments.program if commits is None else commits.title
@@ -315,7 +317,7 @@ def _answer(asked: _Asked, search: Bisection, code: int, *, as_json: bool) -> in
     code = code_at_the_end(code, asked.study_dir, result)
     if as_json:
         from quiclab.cli.as_json import as_json as document_of
-        from quiclab.cli.history_document import HistoryDocument
+        from quiclab.cli.documents import HistoryDocument
         from quiclab.cli.status_document import VERSION
 
         print_document(

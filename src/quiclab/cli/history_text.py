@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from quiclab.model.number_text import counted, ends_text, level, listed, percent, quantity
 from quiclab.study.history.bisection import Standing
-from quiclab.study.history.changes import Change, HistoryFindings, ReleasePair, ReleaseResult
+from quiclab.study.history.changes import HistoryFindings, ReleaseChange, ReleasePair, ReleaseResult
 from quiclab.study.history.history_plan import HistoryPlan
 
 _SHOWN = 12
@@ -51,9 +51,9 @@ def result_lines(found: HistoryFindings) -> list[str]:
     return lines
 
 
-def _change_lines(change: Change, found: HistoryFindings) -> Iterator[str]:
+def _change_lines(change: ReleaseChange, found: HistoryFindings) -> Iterator[str]:
     pair = change.pair
-    medians = f"Medians: {quantity(pair.older_median, found.unit)} → {quantity(pair.newer_median, found.unit)}."
+    medians = f"Medians: {quantity(pair.older_median_in_unit, found.unit)} → {quantity(pair.newer_median_in_unit, found.unit)}."
     name = pair.newer
     if change.not_measured:
         name = f"{pair.newer}, or {listed(list(change.not_measured))}, which could not be measured,"
@@ -131,6 +131,8 @@ def _release_table(releases: Sequence[ReleaseResult], unit: str) -> Iterator[str
     measured = [each for each in releases if each.trials]
     width = max((len(each.name) for each in measured), default=0)
     for each in measured:
-        median = quantity(None if each.median is None or math.isinf(each.median) else each.median, unit)
+        median = quantity(
+            None if each.median_in_unit is None or math.isinf(each.median_in_unit) else each.median_in_unit, unit
+        )
         more = f"  {each.subject}" if each.subject else ""
         yield f"  {each.name:{width}}  {each.date or '–':10}  median {median} of {counted(each.trials, 'trial')}{more}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Time of a transfer over the releases of one program, by their dates: a history."""
+"""Time of a transfer over the releases of one program, by their dates."""
 
 from __future__ import annotations
 

@@ -38,7 +38,9 @@ class ReleasePair:
     """Two releases beside one another."""
 
     older: str
+    """Name of the older release."""
     newer: str
+    """Name of the newer one."""
     standing: Standing
     """`different`: the whole interval is more than what matters; `same`: it is less; `open`: neither."""
     pairs: int
@@ -49,17 +51,18 @@ class ReleasePair:
     """Lower end of the interval, at the level of the whole search; null where there is none."""
     high_pct: float | None
     """Upper end."""
-    older_median: float | None
+    older_median_in_unit: float | None
     """Median of the older release, in the metric's unit."""
-    newer_median: float | None
+    newer_median_in_unit: float | None
     """Median of the newer one."""
 
 
 @dataclass(frozen=True)
-class Change:
+class ReleaseChange:
     """Two releases that differ, and the reasons."""
 
     pair: ReleasePair
+    """The two releases."""
     located: bool
     """True if no release that could be measured lies between them: the newer one made the change, or one of
     `not_measured`."""
@@ -83,7 +86,7 @@ class ReleaseResult:
     """First line of the commit's message; null of a release."""
     trials: int
     """Trials that count."""
-    median: float | None
+    median_in_unit: float | None
     """Median of the metric; null without a trial, and where failures own it."""
     unusable: str | None
     """Reason why it could not be measured; null where it could."""
@@ -111,13 +114,13 @@ class HistoryFindings:
     """Fewest pairs of trials with which two releases can be shown to differ."""
     releases: tuple[ReleaseResult, ...]
     """The oldest first."""
-    changes: tuple[Change, ...]
+    changes: tuple[ReleaseChange, ...]
     """Releases that changed the time, the oldest first; those that are not located too."""
     compared: tuple[ReleasePair, ...]
     """Every pair that was compared, in the order of the search."""
 
     @property
-    def steps(self) -> tuple[Change, ...]:
+    def steps(self) -> tuple[ReleaseChange, ...]:
         """Changes of one release each."""
         return tuple(each for each in self.changes if each.located)
 
@@ -131,7 +134,7 @@ def findings(
     explained = _explained(directory, analysis, [found.comparisons[pair] for pair in changed])
     steps = frozenset(search.steps)
     changes = [
-        Change(
+        ReleaseChange(
             _pair(found, pair),
             pair in steps,
             search.between(pair),
