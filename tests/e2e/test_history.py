@@ -78,7 +78,7 @@ def test_a_planted_step_is_found_among_commits(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not (release_folder("quic-go", "0.62.0") / "bin").is_dir(), reason="this release is not installed")
 def test_releases_are_compared_and_drawn(tmp_path: Path) -> None:
-    """Whatever they show, it is told of both with their dates, and the study opens like any other."""
+    """The answer is told of both with their dates, and the study opens like any other."""
     study = tmp_path / "study"
     asked = ("--from", "0.62.0")
     transfer = ("--size", "20KB", "--rtt", "40ms", "--matters", "50%", "--disturbance", "100%", "--minutes", "2")

@@ -53,7 +53,8 @@ def result_lines(found: HistoryFindings) -> list[str]:
 
 def _change_lines(change: ReleaseChange, found: HistoryFindings) -> Iterator[str]:
     pair = change.pair
-    medians = f"Medians: {quantity(pair.older_median_in_unit, found.unit)} → {quantity(pair.newer_median_in_unit, found.unit)}."
+    older, newer = (quantity(each, found.unit) for each in (pair.older_median_in_unit, pair.newer_median_in_unit))
+    medians = f"Medians: {older} → {newer}."
     name = pair.newer
     if change.not_measured:
         name = f"{pair.newer}, or {listed(list(change.not_measured))}, which could not be measured,"

@@ -40,11 +40,11 @@ class PairsCompared:
     comparisons: Mapping[Pair, Comparison]
     """Pair → comparison, in which the older release is the baseline; none of a pair without trials of both."""
     arms: Mapping[str, ArmResult]
-    """Arms of which a trial has run."""
+    """Arms with trials."""
 
     @property
     def failing(self) -> dict[str, str]:
-        """Arms of which every trial failed, each with the reason of the last."""
+        """Arms whose trials all failed, each with the reason of the last."""
         return {
             name: arm.trials[-1].reason
             for name, arm in self.arms.items()

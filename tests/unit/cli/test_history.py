@@ -73,6 +73,6 @@ def test_a_dry_run_of_commits_builds_none(tmp_path: Path, capsys: pytest.Capture
 def test_what_cannot_be_asked_is_refused_in_a_sentence(
     words: list[str], told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With the exit code of a wrong command line."""
+    """The exit code is that of a wrong command line."""
     assert main(["history", *words]) == SpecError.exit_code
     assert told in capsys.readouterr().err

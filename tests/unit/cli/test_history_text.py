@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a history says: its plan, the releases that changed the time, and what stays open."""
+"""Sentences of a history: the releases that changed the time, and what stays open."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_release_that_could_not_be_measured_is_told_beside_a_step(tmp_path: Pa
 
 
 def test_a_change_that_no_release_is_shown_to_have_made_names_none(tmp_path: Path) -> None:
-    """It is told from end to end."""
+    """The difference is told from end to end."""
     ends = ("0.40", "0.46")
     search = _search({ends: Standing.DIFFERENT, ("0.40", "0.44"): Standing.OPEN}, spans=(ends,))
     found = _found(tmp_path, search)
@@ -97,7 +97,7 @@ def test_releases_that_are_the_same_are_said_to_be(tmp_path: Path) -> None:
 
 
 def test_too_few_pairs_are_inconclusive(tmp_path: Path) -> None:
-    """Neither a change nor that there is none is claimed."""
+    """No change is claimed, and no sameness."""
     ends = ("0.40", "0.46")
     found = _found(tmp_path, _search({ends: Standing.OPEN}), blocks=4)
     lines = result_lines(found)

@@ -21,7 +21,7 @@ STEP = ("0.42", "0.44")
 def _compared(
     folder: Path, factor: float = 0.8, pairs: tuple[tuple[str, str], ...] = (STEP,), **shape: object
 ) -> PairsCompared:
-    """Releases of which the last two take `factor` of the time of the others."""
+    """Releases; the last two take `factor` of the time of the others."""
     asked = {
         "workloads": ("1 MB",),
         "paths": ("clean",),

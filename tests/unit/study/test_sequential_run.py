@@ -36,13 +36,16 @@ def test_a_grown_plan_begins_with_the_old_one(tmp_path: Path) -> None:
     assert all(larger[row.trial_id] == row.seed for row in new)
 
 
-THREE = SMALL + """
+THREE = (
+    SMALL
+    + """
 [[arm]]
 name = "third"
 protocol = "h3"
 client = "aioquic"
 server = "aioquic"
 """
+)
 
 
 def test_blocks_of_some_arms_are_those_blocks_without_the_others(tmp_path: Path) -> None:
@@ -62,7 +65,7 @@ def test_blocks_of_some_arms_are_those_blocks_without_the_others(tmp_path: Path)
 
 
 def test_arms_of_blocks_are_kept_when_a_study_grows(tmp_path: Path) -> None:
-    """Whatever goes on with the study, such as --until, plans what has run as it ran."""
+    """A run that goes on with the study, such as by --until, plans what has run as it ran."""
     study, place = study_of(tmp_path, THREE), StudyDir(tmp_path)
     cell = next(row.cell_id for row in make_plan(study) if row.kind == "main")
     few = [arm.name for arm in study.measured_arms[:2]]

@@ -89,19 +89,19 @@ class Releases(Figure):
         figure = go.Figure()
         places, axis = _places(data["release"].to_list(), data["date"].to_list())
         unit = _style.text(data["unit"][0])
-        rows = list(zip(places, data.iter_rows(named=True), strict=True))
+        placed = data.with_columns(x=pl.Series(places, dtype=pl.Float64))
+        changed = pl.col("before").is_not_null()
         for name, at, shown in (
-            ("release", 0, [(x, row) for x, row in rows if row["before"] is None]),
-            ("release that changed it", _STEP, [(x, row) for x, row in rows if row["before"] is not None]),
+            ("release", 0, placed.filter(~changed)),
+            ("release that changed it", _STEP, placed.filter(changed)),
         ):
-            if shown:
+            if shown.height:
                 self._points(figure, name, _style.arm_style(at), shown, unit)
-        for x, row in rows:
-            if row["step_pct"] is not None and row["median"] is not None:
-                figure.add_annotation(
-                    x=x, y=row["median"], text=number_text.percent(row["step_pct"]), showarrow=False, yshift=-18,
-                    font={"size": 11},
-                )  # fmt: skip
+        steps = placed.drop_nulls(["step_pct", "median"]).select("x", "median", "step_pct")
+        for x, middle, step_pct in steps.iter_rows():
+            figure.add_annotation(
+                x=x, y=middle, text=number_text.percent(step_pct), showarrow=False, yshift=-18, font={"size": 11}
+            )
         figure.update_layout(_style.with_legend(_HEIGHT_PX))
         figure.update_xaxes(automargin=True, zeroline=False, **axis)
         title = f"{_style.text(data['metric_title'][0])}, {unit}".removesuffix(", ")
@@ -109,32 +109,25 @@ class Releases(Figure):
         return figure
 
     @staticmethod
-    def _points(
-        figure: go.Figure, name: str, style: _style.ArmStyle, shown: Sequence[tuple[float, dict[str, Any]]], unit: str
-    ) -> None:
-        middles = [row["median"] for _, row in shown]
+    def _points(figure: go.Figure, name: str, style: _style.ArmStyle, shown: pl.DataFrame, unit: str) -> None:
         figure.add_scatter(
-            x=[x for x, _ in shown],
-            y=middles,
+            x=shown["x"].to_list(),
+            y=shown["median"].to_list(),
             error_y={
                 "type": "data",
                 "symmetric": False,
-                "array": [_length(row["high"], row["median"]) for _, row in shown],
-                "arrayminus": [_length(row["median"], row["low"]) for _, row in shown],
+                "array": (shown["high"] - shown["median"]).fill_null(0).to_list(),
+                "arrayminus": (shown["median"] - shown["low"]).fill_null(0).to_list(),
                 "thickness": 1.5,
                 "width": 3,
             },
             name=name,
             mode="markers+text",
-            text=[_style.text(row["release"]) for _, row in shown],
+            text=[_style.text(each) for each in shown["release"]],
             textposition="top center",
             marker={"symbol": style.marker, "size": 8, "color": style.colour},
             hovertemplate=f"%{{text}}: %{{y:.5g}} {unit}<extra></extra>",
         )
-
-
-def _length(high: float | None, low: float | None) -> float:
-    return 0.0 if high is None or low is None else high - low
 
 
 def _finite(value: float) -> float | None:

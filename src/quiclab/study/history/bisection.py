@@ -27,7 +27,7 @@ class Standing(enum.StrEnum):
     SAME = "same"
     """The whole interval is less than what matters."""
     OPEN = "open"
-    """Neither is shown."""
+    """The interval reaches from less than what matters to more, or is not known."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Measured:
     standings: Mapping[Pair, Standing]
     """Standing of each pair that was asked for; of one without a result `OPEN`."""
     unusable: Mapping[str, str] = field(default_factory=dict)
-    """Releases of which no trial can succeed, each with the reason."""
+    """Releases that cannot be measured, each with the reason."""
 
 
 Measure = Callable[[Sequence[Pair]], Measured]

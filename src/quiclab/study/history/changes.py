@@ -99,7 +99,7 @@ class HistoryFindings:
     program: str
     """Name of the program."""
     role: str
-    """Its role in every arm: `server` or `client`."""
+    """Role of the program in every arm: `server` or `client`."""
     metric: str
     """Name of the metric."""
     unit: str

@@ -56,7 +56,7 @@ class HistoryPlan:
     other: Toml | str
     """Program at the other end, as a spec has it."""
     other_text: str
-    """The same for readers, with its version."""
+    """Name of that program for readers, with its version."""
     of_commits: bool = False
 
     @property
@@ -79,7 +79,7 @@ class HistoryPlan:
         )
 
     def record(self, unusable: Mapping[str, str]) -> HistoryRecord:
-        """What its study keeps of it."""
+        """Record of it that its study keeps, with releases that could not be made ready."""
         told = tuple(HistoryRelease(each.name, each.date, each.subject) for each in self.releases)
         return HistoryRecord(self.program, self.role, told, self.of_commits, dict(unusable))
 
@@ -168,7 +168,7 @@ def chosen_releases(program: str, current: Build, ends: tuple[str | None, str | 
     today = Release(here, {**_as_table(current), "version": here}, dates.get(here), is_current=True)
     every = sorted([*built, today], key=lambda each: numbers(each.name))
     names = [each.name for each in every]
-    first, last = (0 if ends[0] is None else _place(ends[0], names, here)), _place(ends[1] or LATEST, names, here)
+    first, last = (0 if ends[0] is None else _position(ends[0], names, here)), _position(ends[1] or LATEST, names, here)
     if first >= last:
         raise SpecError(
             f"--from {names[first]} --to {names[last]}: these are not two releases, the older one first",
@@ -177,7 +177,7 @@ def chosen_releases(program: str, current: Build, ends: tuple[str | None, str | 
     return tuple(every[first : last + 1])
 
 
-def _place(asked: str, names: Sequence[str], latest: str) -> int:
+def _position(asked: str, names: Sequence[str], latest: str) -> int:
     """Place of a version among the releases, which may be the beginning of one. Raises SpecError for none."""
     if asked == LATEST:
         return names.index(latest)

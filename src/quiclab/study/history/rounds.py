@@ -50,14 +50,14 @@ class EndedEarlyError(Exception):
 
 
 @dataclass(frozen=True)
-class Look:
-    """What a look at some pairs shows, for a process that must not load what reads tables."""
+class PairsSeen:
+    """Result of a look at some pairs, for a process that must not load what reads tables."""
 
     standings: Mapping[Pair, Standing]
     pairs: Mapping[Pair, int]
     differences_pct: Mapping[Pair, float | None]
     failing: Mapping[str, str]
-    """Releases of which every trial failed, each with the reason."""
+    """Releases whose trials all failed, each with the reason."""
     least_pairs: int
     """Fewest pairs with which one pair of releases can be shown to differ."""
 
@@ -91,31 +91,31 @@ class ReleaseRounds:
         usable = [each for each in releases if each not in self.unusable]
         if not self._arms and len(usable) > 1:
             self._run(usable, _SURVEY)
-        return {**self.unusable, **self._look([]).failing}
+        return {**self.unusable, **self._pairs_seen([]).failing}
 
     def __call__(self, pairs: Sequence[Pair]) -> Measured:
         """Compare pairs: see `bisection.Measure`. Raises EndedEarlyError where a run was interrupted."""
         self._prepare([each for pair in pairs for each in pair])
         idle, before = 0, -1
         while True:
-            look = self._look(pairs)
-            unusable = {**self.unusable, **look.failing}
-            self._tell_decided(look)
+            seen = self._pairs_seen(pairs)
+            unusable = {**self.unusable, **seen.failing}
+            self._tell_decided(seen)
             still_open = [
                 pair
                 for pair in pairs
                 if not unusable.keys() & {*pair}
-                and look.standings[pair] is Standing.OPEN
-                and look.pairs[pair] < MOST_PAIRS
+                and seen.standings[pair] is Standing.OPEN
+                and seen.pairs[pair] < MOST_PAIRS
             ]
-            now = sum(look.pairs[pair] for pair in still_open)
+            now = sum(seen.pairs[pair] for pair in still_open)
             idle = idle + 1 if now == before else 0
             found_broken = any(unusable.keys() & {*pair} for pair in pairs)
             if not still_open or found_broken or idle >= _MOST_IDLE or time.monotonic() >= self.until_s:
-                return Measured(look.standings, unusable)
+                return Measured(seen.standings, unusable)
             before = now
-            fewest = min(look.pairs[pair] for pair in still_open)
-            self._run(self._in_order(still_open), self._round_size(still_open, fewest, look.least_pairs))
+            fewest = min(seen.pairs[pair] for pair in still_open)
+            self._run(self._in_order(still_open), self._round_size(still_open, fewest, seen.least_pairs))
 
     @property
     def _arms(self) -> tuple[tuple[str, ...], ...]:
@@ -153,34 +153,34 @@ class ReleaseRounds:
             raise EndedEarlyError(code)
         self.code = self.code or code
 
-    def _look(self, pairs: Sequence[Pair]) -> Look:
-        look: Look = in_fresh_process(_look_at_pairs, (self.study_dir, tuple(pairs), self.family))
+    def _pairs_seen(self, pairs: Sequence[Pair]) -> PairsSeen:
+        seen: PairsSeen = in_fresh_process(_look_at_pairs, (self.study_dir, tuple(pairs), self.family))
         if self._arms:
             names = {pair: f"{self.cell} {pair[0]}..{pair[1]}" for pair in pairs}
-            seen = {
-                "pairs": {names[pair]: number for pair, number in look.pairs.items()},
-                "states": {names[pair]: standing.value for pair, standing in look.standings.items()},
+            noted = {
+                "pairs": {names[pair]: number for pair, number in seen.pairs.items()},
+                "states": {names[pair]: standing.value for pair, standing in seen.standings.items()},
             }
-            self._keep(self._arms, (seen,))
-        return look
+            self._keep(self._arms, (noted,))
+        return seen
 
-    def _keep(self, arms: Sequence[Sequence[str]], seen: Sequence[Mapping[str, object]]) -> None:
+    def _keep(self, arms: Sequence[Sequence[str]], noted: Sequence[Mapping[str, object]]) -> None:
         """Keep the blocks that are planned, and what was seen: the study is a sequential one before its first look."""
         grown = read_growth(self.study_dir.root)
-        looks = [*(grown.looks if grown else ()), *seen]
+        looks = [*(grown.looks if grown else ()), *noted]
         goal = Goal(self.study.matters.pct, MOST_PAIRS)
         keep_growth(self.study_dir, self.study, goal, {self.cell: len(arms)}, looks, {self.cell: arms})
 
-    def _tell_decided(self, look: Look) -> None:
+    def _tell_decided(self, seen: PairsSeen) -> None:
         words = {Standing.DIFFERENT: "different", Standing.SAME: f"the same to within {self.study.matters.pct:g} %"}
-        for pair, standing in look.standings.items():
-            if standing in words and pair not in self._told and not look.failing.keys() & {*pair}:
+        for pair, standing in seen.standings.items():
+            if standing in words and pair not in self._told and not seen.failing.keys() & {*pair}:
                 self._told.add(pair)
-                by = f" ({percent(look.differences_pct[pair])})" if standing is Standing.DIFFERENT else ""
-                self.tell(f"{pair[0]} → {pair[1]}: {words[standing]}{by}, {counted(look.pairs[pair], 'pair')}")
+                by = f" ({percent(seen.differences_pct[pair])})" if standing is Standing.DIFFERENT else ""
+                self.tell(f"{pair[0]} → {pair[1]}: {words[standing]}{by}, {counted(seen.pairs[pair], 'pair')}")
 
 
-def _look_at_pairs(asked: tuple[StudyDir, Sequence[Pair], int]) -> Look:
+def _look_at_pairs(asked: tuple[StudyDir, Sequence[Pair], int]) -> PairsSeen:
     from quiclab.compare.release_pairs import compare_pairs, least_pairs
     from quiclab.compare.study import read_study
     from quiclab.study.tables import make_tables
@@ -190,7 +190,7 @@ def _look_at_pairs(asked: tuple[StudyDir, Sequence[Pair], int]) -> Look:
     if study_dir.ledger.exists() and any(any(folder.glob("*/trial.json")) for folder in folders):
         make_tables(study_dir)
     found = compare_pairs(read_study(study_dir.root), pairs, family)
-    return Look(
+    return PairsSeen(
         {pair: standing_of(found, pair) for pair in pairs},
         {pair: found.comparisons[pair].pairs if pair in found.comparisons else 0 for pair in pairs},
         {pair: each.difference_pct for pair, each in found.comparisons.items()},

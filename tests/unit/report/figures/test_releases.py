@@ -80,7 +80,7 @@ def test_a_release_that_always_fails_is_no_step(tmp_path: Path) -> None:
 
 
 def test_another_study_has_none(tmp_path: Path) -> None:
-    """So has one whose file is damaged."""
+    """A damaged file is none either."""
     asked = _asked(tmp_path)
     for content in ("{", None):
         file = tmp_path / "history.json"
@@ -91,7 +91,7 @@ def test_another_study_has_none(tmp_path: Path) -> None:
 
 
 def test_its_picture_names_every_release(tmp_path: Path) -> None:
-    """On paper nothing tells what a point is but the word at it."""
+    """Nothing else on paper tells what a point is."""
     drawn = spec(Releases().draw(Releases().gather(_asked(tmp_path))))
     text = "".join(ElementTree.fromstring(printed(drawn, "svg")).itertext())
     assert all(name in text for name in NAMES)

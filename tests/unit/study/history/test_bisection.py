@@ -59,7 +59,7 @@ def test_a_step_is_found_wherever_it_is(at: int) -> None:
 
 
 def test_releases_without_a_step_are_compared_once() -> None:
-    """Where the ends are alike nothing else is measured."""
+    """Ends that are alike are all that is measured."""
     truth = _truth()
     found = bisect(NAMES, truth)
     assert (found.steps, found.spans) == ((), ())
@@ -142,7 +142,7 @@ def test_a_difference_whose_halves_stay_open_is_told_whole() -> None:
 
 
 def _noisy(seed: int, step_pct: float, noise_pct: float = 3.0, most: int = 60) -> tuple[Pair, ...]:
-    """Search by the sequential test among releases of which the sixth has a step; return the steps that it finds."""
+    """Search by the sequential test among releases with a step at the sixth; return the steps that it finds."""
     draw = np.random.default_rng(seed)
     level = 0.05 / most_pairs(len(NAMES))
 

@@ -58,13 +58,13 @@ def test_a_range_has_its_begin_too_the_oldest_first(repository: Path) -> None:
     ],
 )
 def test_a_wrong_range_is_refused(repository: Path, commits: str, told: str) -> None:
-    """In a sentence."""
+    """One sentence says why."""
     with pytest.raises(SpecError, match=told):
         commits_of(repository, commits)
 
 
 def test_a_folder_that_is_no_repository_is_refused(tmp_path: Path) -> None:
-    """So is one that is not there."""
+    """A folder that is not there is none either."""
     for place in (tmp_path, tmp_path / "nowhere"):
         with pytest.raises(SpecError, match="--repo"):
             commits_of(place, "a..b")

@@ -66,7 +66,7 @@ def test_ends_are_releases_or_the_beginnings_of_their_versions(
     ],
 )
 def test_ends_that_are_not_two_releases_are_refused(ends: tuple[str | None, str | None], told: str) -> None:
-    """With those that there are."""
+    """The hint lists those that there are."""
     with pytest.raises(SpecError, match=told) as raised:
         _plan(ends)
     assert "0.40.1, 0.42.0" in raised.value.hint
@@ -108,7 +108,7 @@ def test_over_tcp_all_arms_have_one_congestion_control(tmp_path: Path) -> None:
 
 
 def test_what_is_kept_of_it_says_which_releases_could_not_be_made() -> None:
-    """For the figure and for whoever goes on."""
+    """The figure reads it, and so does a run that goes on."""
     record = _plan().record({"0.42.0": "it cannot be installed"})
     assert record.releases[0].arm == "0.40.1"
     assert record.releases[0].date == "2023-12-13"

@@ -94,7 +94,7 @@ def test_a_search_measures_the_ends_and_then_halves(tmp_path: Path) -> None:
 
 
 def test_what_was_measured_is_planned_as_it_ran(tmp_path: Path) -> None:
-    """Whatever goes on with the study, such as `quiclab run`, plans the same trials."""
+    """A command that goes on with the study, such as `quiclab run`, plans the same trials."""
     rounds, fake, _ = _rounds(tmp_path, factors=STEP_AT_44)
     bisect(RELEASES, rounds)
     grown = read_growth(tmp_path)
@@ -133,7 +133,7 @@ def test_no_round_begins_when_the_time_is_over(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_round_ends_the_search(tmp_path: Path) -> None:
-    """Its exit code is that of the command."""
+    """The command ends with the exit code of that round."""
     rounds, _, _ = _rounds(tmp_path, factors=STEP_AT_44)
     rounds.trials = lambda *_: 130
     with pytest.raises(EndedEarlyError) as ended:
