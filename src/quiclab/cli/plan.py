@@ -93,11 +93,11 @@ def run(arguments: argparse.Namespace) -> int:
     read_claims(spec_file, resolved_json(study))  # one that is wrong is told here, as `run` would
     study_dir = StudyDir(arguments.spec) if arguments.spec.is_dir() else None
     begun, grown = ({}, {}) if study_dir is None else (kept_positions(study_dir), planned_blocks(study_dir))
-    size = plan_size(study, grown)
+    arms = {} if study_dir is None else planned_arms(study_dir)
+    size = plan_size(study, grown, arms)
     matters = power_of(study, size, arguments.spec if begun else None)
     here = programs_here(study)
     senders = senders_of(with_versions(study, here.versions))
-    arms = {} if study_dir is None else planned_arms(study_dir)
     rows = _in_order(study, begun, grown, arms)
     if arguments.json:
         _print_json(plan_json(study, size, matters, here, senders), rows, study, senders)

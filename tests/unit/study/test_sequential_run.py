@@ -9,6 +9,7 @@ from pathlib import Path
 from specs import SMALL, study_of
 
 from quiclab.plan.make import grow_plan, make_plan
+from quiclab.plan.size import plan_size
 from quiclab.store.layout import StudyDir
 from quiclab.study.sequential_run import Goal, keep_growth, more_blocks, planned_trials
 
@@ -62,6 +63,7 @@ def test_blocks_of_some_arms_are_those_blocks_without_the_others(tmp_path: Path)
     orders = [[row.arm for row in narrow if row.block == block] for block in range(8)]
     assert all(len(order) == (2 if block < 6 else 3) for block, order in enumerate(orders))
     assert all(orders[block] == orders[block + 1][::-1] for block in range(0, 8, 2))
+    assert plan_size(study, {cell: 8}, {cell: [few] * 6}).trials == len(grown)
 
 
 def test_arms_of_blocks_are_kept_when_a_study_grows(tmp_path: Path) -> None:
