@@ -31,6 +31,22 @@ _TITLES = {"rtt": "RTT {}", "loss": "{} loss"}
 
 def add_question(parser: argparse.ArgumentParser) -> None:
     """Teach a verb the words of a question."""
+    add_transfer(parser)
+    programs = parser.add_argument_group(
+        "between which programs",
+        "Without these: a client and a server for both protocols, in the newest build here, with CUBIC on both sides "
+        "if there is one.",
+    )
+    programs.add_argument("--client", metavar="NAME", help="client of both arms; quiclab doctor lists them")
+    programs.add_argument("--server", metavar="NAME", help="server of both arms")
+    for arm in ("h2", "h3"):
+        programs.add_argument(f"--{arm}", metavar="CLIENT/SERVER", help=f"programs of the HTTP/{arm[1]} arm")
+
+
+def add_transfer(parser: argparse.ArgumentParser) -> None:
+    """Teach a verb the words for one transfer over one network, by which `read_question` reads them; it names no
+    programs."""
+    parser.set_defaults(client=None, server=None, h2=None, h3=None)
     what = parser.add_argument_group("what is transferred")
     what.add_argument("--size", metavar="SIZE", help='size of the object, "300KB"')
     what.add_argument("--count", metavar="N", help="so many objects of that size, on one connection")
@@ -45,19 +61,10 @@ def add_question(parser: argparse.ArgumentParser) -> None:
     network.add_argument(
         "--profile", metavar="NAME", help="begin with a named path, which the others override; quiclab paths lists them"
     )
-    programs = parser.add_argument_group(
-        "between which programs",
-        "Without these: a client and a server for both protocols, in the newest build here, with CUBIC on both sides "
-        "if there is one.",
-    )
-    programs.add_argument("--client", metavar="NAME", help="client of both arms; quiclab doctor lists them")
-    programs.add_argument("--server", metavar="NAME", help="server of both arms")
-    for arm in ("h2", "h3"):
-        programs.add_argument(f"--{arm}", metavar="CLIENT/SERVER", help=f"programs of the HTTP/{arm[1]} arm")
 
 
-def read_question(arguments: argparse.Namespace) -> Question:
-    """Read the question. Raises SpecError with every wrong option at once."""
+def read_question(arguments: argparse.Namespace, hint: str = _HINT) -> Question:
+    """Read the question. Raises SpecError with every wrong option at once, and a verb that is right as its `hint`."""
     from quiclab.model.units import ByteCount
     from quiclab.spec import kinds
     from quiclab.spec.paths import RTT
@@ -83,9 +90,8 @@ def read_question(arguments: argparse.Namespace) -> Question:
     workload = {} if options.problems else _workload(found, arguments)
     asked = read_or_report(Node(workload, (), options), WORKLOAD) if workload else None
     if options.problems or asked is None:
-        raise SpecError(
-            "the question cannot be asked like this", f"such as {_HINT}; quiclab ask --help", options.problems
-        )
+        verb = " ".join(hint.split()[:2])
+        raise SpecError("the question cannot be asked like this", f"such as {hint}; {verb} --help", options.problems)
     path: Toml = {key: str(found[key]) for key in ("rate", "rtt", "loss") if key in found}
     if "profile" in found:
         path = {"profile": found["profile"], **path}

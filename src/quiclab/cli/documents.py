@@ -18,6 +18,7 @@ from quiclab.compare.builds.gate import Verdict
 from quiclab.compare.builds.two_studies import StudiesCompared
 from quiclab.compare.model import StudyAnalysis
 from quiclab.study.differences import Difference
+from quiclab.study.history.changes import HistoryFindings
 from quiclab.study.verification import VerifiedAttempt
 
 
@@ -77,6 +78,26 @@ class AskDocument:
     """Numbers of trials by how they ended."""
     result: ReportDocument
     """Document of `quiclab report --json`."""
+
+
+@dataclass(frozen=True)
+class HistoryDocument:
+    """A history of releases: which of them changed the time."""
+
+    version: int
+    """Version of the document's form."""
+    directory: str
+    """Directory of its study."""
+    exit_code: int
+    """The exit code that the command ends with: as of `quiclab run --json`."""
+    question: str
+    """The question in a sentence."""
+    go_on: str
+    """The command that goes on with the search."""
+    found: HistoryFindings
+    """Changes, and every pair of releases that was compared."""
+    result: ReportDocument
+    """Document of `quiclab report --json`, in which every release is compared with the oldest."""
 
 
 @dataclass(frozen=True)
@@ -295,6 +316,7 @@ DOCUMENTS: Mapping[str, type[Any]] = {
     "explain STUDY --json": ExplainDocument,
     "explain STUDY CELL --confirm --json": ConfirmDocument,
     "tune STUDY CELL --json": TuneDocument,
+    "history PROGRAM --json": HistoryDocument,
     "explain --h2 H2 --h3 H3 --json": RecordingsDocument,
     "explain --h3 H3 --json": RecordingDocument,
     "explain --page PAGE --json": PageDocument,

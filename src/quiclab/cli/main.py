@@ -54,6 +54,7 @@ _MODULES = {
             "explain",
             "causes",
             "tune",
+            "history",
             "compare",
             "figure",
         )

@@ -7,7 +7,7 @@ import argparse
 import dataclasses
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count, groupby, islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -37,7 +37,7 @@ from quiclab.store.layout import StudyDir
 from quiclab.store.ledger import kept_positions
 from quiclab.study.claims import read_claims
 from quiclab.study.preflight import foreseen
-from quiclab.study.sequential_run import planned_blocks
+from quiclab.study.sequential_run import planned_arms, planned_blocks
 from quiclab.study.specs import describe_arms, load_study, spec_file_of, with_versions
 
 if TYPE_CHECKING:
@@ -93,11 +93,12 @@ def run(arguments: argparse.Namespace) -> int:
     read_claims(spec_file, resolved_json(study))  # one that is wrong is told here, as `run` would
     study_dir = StudyDir(arguments.spec) if arguments.spec.is_dir() else None
     begun, grown = ({}, {}) if study_dir is None else (kept_positions(study_dir), planned_blocks(study_dir))
-    size = plan_size(study, grown)
+    arms = {} if study_dir is None else planned_arms(study_dir)
+    size = plan_size(study, grown, arms)
     matters = power_of(study, size, arguments.spec if begun else None)
     here = programs_here(study)
     senders = senders_of(with_versions(study, here.versions))
-    rows = _in_order(study, begun, grown)
+    rows = _in_order(study, begun, grown, arms)
     if arguments.json:
         _print_json(plan_json(study, size, matters, here, senders), rows, study, senders)
     else:
@@ -153,10 +154,12 @@ def _pairs(study: Study, size: PlanSize) -> int:
     return study.blocks if study.only_blocks else size.pairs
 
 
-def _in_order(study: Study, begun: Mapping[str, int], grown: Mapping[str, int]) -> Iterator[PlanRow]:
+def _in_order(
+    study: Study, begun: Mapping[str, int], grown: Mapping[str, int], arms: Mapping[str, Sequence[Collection[str]]]
+) -> Iterator[PlanRow]:
     """Rows in the order in which they run: blocks as planned, the trials of each as a study that was begun has them."""
     position = count()
-    rows = grow_plan(study, grown) if grown else planned_rows(study)
+    rows = grow_plan(study, grown, arms) if grown else planned_rows(study)
     for _, block in groupby(rows, key=lambda row: row.block_id):
         for row in order_block(as_kept(block, begun), FIRST_ATTEMPT):
             yield dataclasses.replace(row, position=next(position))

@@ -21,3 +21,5 @@ class SequentialGrowth(msgspec.Struct, frozen=True):
     """Cell → blocks that are planned."""
     alpha: Number | None = None
     """Level of its tests."""
+    arms: dict[str, tuple[tuple[str, ...], ...]] = {}
+    """Cell → arms of each of its first blocks, where these are not all, as in a history of releases."""

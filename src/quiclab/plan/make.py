@@ -7,9 +7,10 @@ every trial that was planned before unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
+from types import MappingProxyType
 from typing import Literal
 
 from quiclab.model.errors import SpecError
@@ -59,8 +60,14 @@ def first_blocks(study: Study) -> Iterator[tuple[tuple[PlanRow, ...], int]]:
     yield from ((tuple(next(iter(of_cell.values()))), len(of_cell)) for of_cell in blocks.values())
 
 
-def grow_plan(study: Study, blocks: Mapping[str, int]) -> tuple[PlanRow, ...]:
-    """Extend the plan by more blocks of some cells (`blocks` has their total by cell), again dealt in rounds."""
+def grow_plan(
+    study: Study, blocks: Mapping[str, int], arms: Mapping[str, Sequence[Collection[str]]] = MappingProxyType({})
+) -> tuple[PlanRow, ...]:
+    """Extend the plan by more blocks of some cells (`blocks` has their total by cell), again dealt in rounds.
+
+    Of a cell in `arms` the first blocks have these arms alone, block by block, and the others all. Their order is that
+    of a whole block without the others, so that it is balanced over any two blocks with the same arms.
+    """
     rows = list(make_plan(study))
     most = max(blocks.values(), default=0)
     for block in range(study.blocks, most):
@@ -68,7 +75,15 @@ def grow_plan(study: Study, blocks: Mapping[str, int]) -> tuple[PlanRow, ...]:
         for cell in sorted(more, key=lambda cell: digest("place in round", study.seed, cell.cell_id, block)):
             for row in _block(cell, block, study.seed):
                 rows.append(replace(row, position=len(rows)))
-    return tuple(rows)
+    if not arms:
+        return tuple(rows)
+    kept = (row for row in rows if _is_chosen(row, arms.get(row.cell_id, ())))
+    return tuple(replace(row, position=position) for position, row in enumerate(kept))
+
+
+def _is_chosen(row: PlanRow, arms: Sequence[Collection[str]]) -> bool:
+    """True if a trial's block, whose arms stand in `arms` by its number where these are not all, has its arm."""
+    return row.block >= len(arms) or row.arm in arms[row.block]
 
 
 def _dealt(study: Study) -> Iterator[tuple[_Cell, int]]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -20,6 +20,8 @@ class PlanSize:
 
     cells: tuple[tuple[tuple[PlanRow, ...], int], ...]
     """Rows of one block of every cell, and how many blocks the cell has."""
+    left_out: tuple[tuple[PlanRow, int], ...] = ()
+    """Rows that some blocks of their cell do not have, and how many blocks these are."""
 
     @property
     def samples(self) -> tuple[PlanRow, ...]:
@@ -39,7 +41,7 @@ class PlanSize:
     @property
     def trials(self) -> int:
         """Trials of all cells, A/A cells included."""
-        return sum(len(rows) * blocks for rows, blocks in self.cells)
+        return sum(len(rows) * blocks for rows, blocks in self.cells) - sum(blocks for _, blocks in self.left_out)
 
     @property
     def controls(self) -> int:
@@ -48,17 +50,23 @@ class PlanSize:
 
     def expected(self, study: Study, senders: Senders = MappingProxyType({})) -> Duration:
         """Estimate of all trials, one after the other."""
-        return Duration(
-            sum(expected_duration(row, study, senders).ns * blocks for rows, blocks in self.cells for row in rows)
-        )
+        planned = [(row, blocks) for rows, blocks in self.cells for row in rows]
+        planned += [(row, -blocks) for row, blocks in self.left_out]
+        return Duration(sum(expected_duration(row, study, senders).ns * blocks for row, blocks in planned))
 
 
-def plan_size(study: Study, grown: Mapping[str, int] = MappingProxyType({})) -> PlanSize:
-    """Return the size of the plan that `make_plan` makes, or `grow_plan` of cells that have `grown`. Raises SpecError
-    as these do."""
-    return PlanSize(
-        tuple(
-            (rows, max(blocks, grown.get(rows[0].cell_id, 0) if rows[0].kind == "main" else 0))
-            for rows, blocks in first_blocks(study)
-        )
+def plan_size(
+    study: Study,
+    grown: Mapping[str, int] = MappingProxyType({}),
+    arms: Mapping[str, Sequence[Collection[str]]] = MappingProxyType({}),
+) -> PlanSize:
+    """Return the size of the plan that `make_plan` makes, or `grow_plan` of cells that have `grown`, with these `arms`.
+    Raises SpecError as these do."""
+    cells = tuple(
+        (rows, max(blocks, grown.get(rows[0].cell_id, 0) if rows[0].kind == "main" else 0))
+        for rows, blocks in first_blocks(study)
     )
+    lacking = [
+        (row, sum(row.arm not in each for each in arms.get(row.cell_id, ()))) for rows, _ in cells for row in rows
+    ]
+    return PlanSize(cells, tuple((row, blocks) for row, blocks in lacking if blocks))

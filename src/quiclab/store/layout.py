@@ -8,6 +8,7 @@ STUDY/system-calls/ARM.json
 STUDY/remarks.json                         on trials, by hand
 STUDY/looks.jsonl                          when a result was seen, and of what
 STUDY/requests.json  host-nat.json          in a probe
+STUDY/history.json  builds/COMMIT/…         in a history of releases, or of commits
 STUDY/tables/TABLE/ID.parquet            STUDY/metrics.parquet       STUDY/report/data/…
 STUDY/report-METRIC.html  report-METRIC/    a report about another metric, where one was asked for
 STUDY/confirm/NAME/  tune/NAME/{tuning.json, progress.json, fresh/, …}    studies that follow on it
@@ -56,6 +57,8 @@ MACHINE_CHECK = "machine_check"
 
 SEQUENTIAL = "sequential.json"
 """File of a study that goes on until it is decided, with how far it has grown."""
+HISTORY = "history.json"
+"""File of a study whose arms are releases of one program, with their dates."""
 DECLARATION = "declared.json"
 """File of a study that puts a cause to the test, with what was declared before it ran."""
 TOLERATED = "tolerated"

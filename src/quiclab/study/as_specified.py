@@ -179,7 +179,9 @@ def doubts_by_growth(study_dir: StudyDir, study: Study, run: Mapping[str, int]) 
             )
     if kept is None:
         return told
-    least = max((_looks_before(study, cell, blocks, kept.at_most) for cell, blocks in kept.blocks.items()), default=0)
+    # A history of releases plans blocks for each pair that it asks about, not by a share of what there is.
+    by_looks = {cell: blocks for cell, blocks in kept.blocks.items() if cell not in kept.arms}
+    least = max((_looks_before(study, cell, blocks, kept.at_most) for cell, blocks in by_looks.items()), default=0)
     if len(kept.looks) < least:
         told.append(
             f"{SEQUENTIAL} has {counted(len(kept.looks), 'look')}, and a study grows so far after "
@@ -257,7 +259,8 @@ def planned_again(study_dir: StudyDir, run: Mapping[str, int]) -> AskedOfStudy:
         )
     try:
         study = load_study(study_dir.spec)
-        rows = grow_plan(study, Counter(run) | Counter(kept.blocks if (kept := _growth(study_dir)) else {}))
+        kept = _growth(study_dir)
+        rows = grow_plan(study, Counter(run) | Counter(kept.blocks if kept else {}), kept.arms if kept else {})
         differences = [*resolved_differences(study_dir, study), *growth_differences(study_dir, study)]
         tolerated, doubts = tolerances(study_dir, study), doubts_by_growth(study_dir, study, run)
     except QuiclabError as error:

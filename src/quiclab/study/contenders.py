@@ -122,6 +122,12 @@ def contenders(workload: Workload, h2: ProgramChoice, h3: ProgramChoice) -> Cont
     return Contenders(declared(over_tcp, workload), declared(over_quic, workload))
 
 
+def fittest(protocol: Protocol, named: ProgramChoice, workload: Workload) -> Contender:
+    """The first programs that go together over a protocol, each with the values that it has by itself; those that are
+    `named` are taken. Raises SpecError and HostError as `contenders` does."""
+    return _chosen(protocol, named, workload)
+
+
 def builds_here(role: Role, name: str) -> tuple[Build, ...]:
     """Return the builds of a program that are here, the newest first."""
     return _builds(role, name)[0]

@@ -23,7 +23,7 @@ from quiclab.store.ledger import Ledger, borrowed_ledger, open_ledger
 from quiclab.store.look_records import keep_look, read_looks
 from quiclab.store.no_study import need_ledger, no_study
 from quiclab.study.limits import EARLIER, changed_limits, earlier_limits
-from quiclab.study.sequential_run import planned_blocks
+from quiclab.study.sequential_run import planned_arms, planned_blocks
 from quiclab.study.specs import ARMS, form_errors, held, load_study
 
 _SAME = ("quiclab", "link_backend", "programs")
@@ -159,7 +159,7 @@ def _refuse_grown(parts: Sequence[StudyDir], study: Study, planned: Collection[s
         with borrowed_ledger(each) as ledger:
             held_trials[each] = {row["trial_id"] for row in ledger.rows()}
     for each in parts:
-        grown = {row.trial_id for row in grow_plan(study, planned_blocks(each))} - {*planned}
+        grown = {row.trial_id for row in grow_plan(study, planned_blocks(each), planned_arms(each))} - {*planned}
         if not grown & held_trials[each]:
             continue
         again = f"`quiclab run {each.root}` goes on with it"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from quiclab.model.plan_row import PlanRow
@@ -50,10 +50,17 @@ def planned_blocks(study_dir: StudyDir) -> dict[str, int]:
     return grown.blocks if grown else {}
 
 
+def planned_arms(study_dir: StudyDir) -> Mapping[str, Sequence[Collection[str]]]:
+    """Cell → arms of its first blocks, block by block, where these are not all. Raises DecodeError as `planned_blocks`
+    does."""
+    grown = read_growth(study_dir.root)
+    return grown.arms if grown else {}
+
+
 def planned_trials(study: Study, study_dir: StudyDir) -> tuple[PlanRow, ...]:
     """All trials that are planned now: those of the spec, with what `--until` and `ask` added. Every number of planned
     trials or pairs is of these. Raises DecodeError as `planned_blocks` does."""
-    return grow_plan(study, planned_blocks(study_dir))
+    return grow_plan(study, planned_blocks(study_dir), planned_arms(study_dir))
 
 
 def begin_growth(study_dir: StudyDir, study: Study, goal: Goal, *, chosen: bool) -> Goal:
@@ -120,9 +127,18 @@ def more_blocks(still_open: set[str], blocks: Mapping[str, int], planned: int, a
 
 
 def keep_growth(
-    study_dir: StudyDir, study: Study, goal: Goal, blocks: Mapping[str, int], looks: Sequence[Mapping[str, object]]
+    study_dir: StudyDir,
+    study: Study,
+    goal: Goal,
+    blocks: Mapping[str, int],
+    looks: Sequence[Mapping[str, object]],
+    arms: Mapping[str, Sequence[Sequence[str]]] | None = None,
 ) -> None:
-    """Write down how far a study has grown, and what was seen of it: it is tested as a sequential one from then on."""
+    """Write down how far a study has grown, and what was seen of it: it is tested as a sequential one from then on.
+    `arms` are those of the first blocks of a cell, where these are not all; None leaves them as they are."""
+    if arms is None:
+        grown = read_growth(study_dir.root)
+        arms = grown.arms if grown else {}
     content = {
         "version": 1,
         "effect_pct": goal.effect_pct,
@@ -130,5 +146,6 @@ def keep_growth(
         "alpha": study.alpha,
         "blocks": blocks,
         "looks": list(looks),
+        **({"arms": arms} if arms else {}),
     }
     write_atomically(study_dir.root / SEQUENTIAL, json.dumps(content, indent=1))

@@ -46,6 +46,7 @@ from quiclab.study.failed_throughout import fail_what_never_worked
 from quiclab.study.limits import void_what_is_disturbed
 from quiclab.study.machine_check import LEAST_TRIALS, MachineCheck, keep_check
 from quiclab.study.observer import NOBODY, Beginning, Both, Observer
+from quiclab.study.sequential_run import planned_arms
 from quiclab.study.side_by_side import SideBySide
 from quiclab.study.specs import keep_versions
 from quiclab.study.stopping import Stop
@@ -199,7 +200,7 @@ def run_trials(
     is_probe = study_dir.resolved.exists() and "probe" in read_object(study_dir.resolved)
     if not is_probe:
         keep_versions(study_dir, study, laboratory.programs)
-    rows = part.rows_of(grow_plan(study, blocks))
+    rows = part.rows_of(grow_plan(study, blocks, planned_arms(study_dir)))
     observer = Both(observer, NeighbourWatch(study_dir))
     stop = stop or Stop()
 
@@ -251,7 +252,7 @@ def run_plan(
         with open_ledger(study_dir) as ledger:
             ledger.adopt()
             ledger.plan(rows)
-            Results(study_dir, ledger).take_up(lambda: grow_plan(study, blocks))
+            Results(study_dir, ledger).take_up(lambda: grow_plan(study, blocks, planned_arms(study_dir)))
             rows = as_kept(rows, {row["trial_id"]: row["position"] for row in ledger.rows()})
             void_what_is_disturbed(study, study_dir, ledger, rows)
             room = RoomMaker(study_dir, ledger, keep_raw)

@@ -150,11 +150,16 @@ def explanations(
 
 
 def readable_explanations(
-    directory: Path, analysis: StudyAnalysis, *, foretold: bool = True
+    directory: Path,
+    analysis: StudyAnalysis,
+    comparisons: Sequence[Comparison] | None = None,
+    *,
+    foretold: bool = True,
 ) -> tuple[Explanation, ...] | None:
-    """Explain all cells of a study; None where its tables are not there, or are damaged or of another version."""
+    """Explain comparisons of a study, those of all cells by default; None where its tables are not there, or are
+    damaged or of another version."""
     try:
-        return explanations(OpenedStudy(directory), analysis, foretold=foretold)
+        return explanations(OpenedStudy(directory), analysis, comparisons, foretold=foretold)
     except (QuiclabError, pl.exceptions.PolarsError):
         return None
 

@@ -90,7 +90,7 @@ _RECORDINGS = Path(__file__).parent / "recordings"
 COMMANDS = [
     command
     for command in DOCUMENTS
-    if command.split()[0] not in {"ask", "run", "status", "merge", "report", "verify", "doctor", "tune"}
+    if command.split()[0] not in {"ask", "run", "status", "merge", "report", "verify", "doctor", "tune", "history"}
     and "--confirm" not in command
     and not command.startswith("paper PAPER")
 ]

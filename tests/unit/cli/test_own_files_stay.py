@@ -176,6 +176,7 @@ WRITES = {
     "explain": {"--out"},
     "merge": {"study"},
     "compare": {"--out", "--junit", "--markdown"},
+    "history": {"--out"},
     "figure": {"--out"},
     "decode": {"--out"},
     "export": {"--out"},
@@ -189,8 +190,8 @@ WRITES = {
 is named with its own option is told to be written, and `--events` adds to one."""
 READS = {
     "study", "spec", "parts", "old", "new", "files", "sources", "studies", "--h2", "--h3", "--page", "--keys",
-    "--client", "--server", "--ca", "--trace", "--up-trace", "--down-trace", "--lost",
-    "--path", "socket",
+    "--client", "--server", "--ca", "--trace", "--up-trace", "--down-trace", "--lost", "--repo",
+    "--bin", "--path", "socket",
 }  # fmt: skip
 """Words that name what is read, or a study in which a verb works."""
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from quiclab.lab.endpoints._stacks import LIBRARY_FOLDERS
+from quiclab.lab.endpoints._versions import numbers
 from quiclab.lab.stacks import kept
 from quiclab.lab.stacks.catalogue import Build
 from quiclab.model.errors import HostError
@@ -22,6 +23,8 @@ Tools = Callable[[], Path | None]
 have it."""
 
 _MADE = shutil.ignore_patterns("target")
+_BEFORE = "before-"
+"""Beginning of the name of a folder with what releases before a version share."""
 
 
 class MissingToolError(HostError):
@@ -131,7 +134,7 @@ def _go(work: Path, build: Build, source: Path, tools: Tools) -> Path:
 
 def _module(work: Path, build: Build, source: Path) -> Path:
     """Folder of a whole module or crate: compilers take no source from outside it, and releases share theirs. Of files
-    of one name, that of the release counts, then the one that releases share."""
+    of one name, that of the release counts, then the one of the folder of shared sources that is about the fewest."""
     base = base_folder(build, source)
     layers = [*([base] if base else []), *_shared(source), source]
     if not build.folder or layers == [source]:
@@ -152,9 +155,13 @@ def base_folder(build: Build, source: Path) -> Path | None:
 
 
 def _shared(source: Path) -> list[Path]:
-    """Folder with the sources that the releases of a program share; none for other programs."""
-    folder = source.parent / "shared"
-    return [folder] if folder.is_dir() else []
+    """Folders with the sources that releases of a program share, those of the most releases first; none for other
+    programs. `before-0.53` is about those before version 0.53."""
+    common = source.parent / "shared"
+    bounds = {folder: numbers(folder.name.removeprefix(_BEFORE)) for folder in source.parent.glob(f"{_BEFORE}*")}
+    version = numbers(source.name)
+    older = [folder for folder, bound in bounds.items() if version and version < bound]
+    return [*([common] if common.is_dir() else []), *sorted(older, key=bounds.__getitem__, reverse=True)]
 
 
 def _go_version(compiler: str) -> tuple[int, int]:

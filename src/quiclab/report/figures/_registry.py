@@ -28,6 +28,7 @@ from quiclab.report.figures.path import Path
 from quiclab.report.figures.proxy import Proxy
 from quiclab.report.figures.queue_length import QueueLength
 from quiclab.report.figures.reasons import Reasons
+from quiclab.report.figures.releases import Releases
 from quiclab.report.figures.round_trip_time import RoundTripTime
 from quiclab.report.figures.sequence import Sequence
 from quiclab.report.figures.stall_reduction import StallReduction
@@ -44,6 +45,7 @@ FIGURES: tuple[Figure, ...] = (
     Reasons(),
     Causes(),
     AgainstBest(),
+    Releases(),
     Factor(),
     Proxy(),
     Migration(),

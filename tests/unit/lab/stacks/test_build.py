@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from quiclab.lab.stacks.build import MissingToolError, compile_program, is_current, take_kept
+from quiclab.lab.stacks.build import MissingToolError, compile_program, is_current, source_folders, take_kept
 from quiclab.lab.stacks.catalogue import Build
 from quiclab.lab.stacks.kept import keep, take
 from quiclab.model.errors import HostError
@@ -97,6 +97,22 @@ def test_a_release_takes_the_files_of_its_program_that_it_does_not_have_itself(t
         changed.write_text(f"{before}// Changed.\n")
         assert not is_current(tmp_path, build, release)
         changed.write_text(before)
+
+
+def test_a_release_takes_what_those_before_a_version_share(tmp_path: Path) -> None:
+    """The nearest bound has the last word; a bound that the release has reached says nothing to it."""
+    releases = tmp_path / "releases" / "one-line"
+    for name in ("0.40.1", "0.48.2", "0.53.0", "before-0.65", "before-0.53", "before-0.48", "shared"):
+        (releases / name).mkdir(parents=True)
+    told = {
+        version: [folder.name for folder in source_folders(releases / version)[1:]]
+        for version in ("0.40.1", "0.48.2", "0.53.0")
+    }
+    assert told == {
+        "0.40.1": ["shared", "before-0.65", "before-0.53", "before-0.48"],
+        "0.48.2": ["shared", "before-0.65", "before-0.53"],
+        "0.53.0": ["shared", "before-0.65"],
+    }
 
 
 def test_a_program_that_does_not_compile_is_told_in_the_compilers_words(tmp_path: Path, source: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from quiclab.lab.endpoints import ENDPOINTS
 from quiclab.lab.stacks.catalogue import ITEMS, RELEASE_ITEMS, Build, Environment
 from quiclab.lab.stacks.environment import LOCK
+from quiclab.lab.stacks.release_dates import release_dates
 from quiclab.project import SUPPLIES, release_folder, release_name, releases_of
 
 _BY_NAME = pytest.mark.parametrize("item", RELEASE_ITEMS, ids=lambda item: item.name)
@@ -75,3 +76,14 @@ def test_a_lock_pins_the_release_that_its_folder_names(item: Build | Environment
         assert re.search(rf"/{program}(/v\d+)? v{re.escape(version)} h1:", text)
     else:
         assert version in [each["version"] for each in tomllib.loads(text)["package"] if each["name"] == program]
+
+
+@pytest.mark.parametrize("program", sorted({item.name.partition("@")[0] for item in RELEASE_ITEMS}))
+def test_every_release_has_its_date_and_versions_follow_their_dates(program: str) -> None:
+    """A history is drawn over them; the newest of the file may be the program as it is now."""
+    dates = release_dates(program)
+    versions = releases_of(program)
+    assert set(versions) <= dates.keys()
+    assert sorted(dates, key=lambda version: [int(part) for part in version.split(".")]) == list(dates)
+    assert list(dates.values()) == sorted(dates.values())
+    assert len(dates) - len(versions) <= 1

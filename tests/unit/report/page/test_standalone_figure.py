@@ -29,7 +29,7 @@ from quiclab.report.page.standalone_figure import write_figure
 from quiclab.report.printing import PrintSize
 
 FIGURES = {figure.name: figure for figure in figures.FIGURES}
-WITHOUT_DATA = {"proxy", "migration", "pacing", "handshake", "sequence", "blocking"}
+WITHOUT_DATA = {"proxy", "migration", "pacing", "handshake", "sequence", "blocking", "releases"}
 """Figures of which the synthetic study has nothing."""
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: (name, {}) for name in FIGURES if name not in WITHOUT_DATA},

@@ -15,7 +15,7 @@ import (
 	"github.com/quic-go/quic-go/qlog"
 )
 
-// In the place of programs/quic-go/library.go: what releases of quic-go before 0.50 have in common.
+// In the place of programs/quic-go/library.go: releases of quic-go whose connections are interfaces.
 
 type quicConnection = quic.EarlyConnection
 

@@ -5,13 +5,12 @@ package main
 import (
 	"context"
 	"crypto/tls"
-	"net/http"
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
 )
 
-// httpTransport makes HTTP/3 connections out of QUIC's, which this release's http3 dials itself.
+// httpTransport makes HTTP/3 connections out of QUIC's, which the http3 of these releases dials itself.
 type httpTransport struct{ DisableCompression bool }
 
 type httpConnection = http3.RoundTripper
@@ -22,16 +21,4 @@ func (t *httpTransport) NewClientConn(connection quicConnection) *httpConnection
 		return connection, nil
 	}
 	return &http3.RoundTripper{DisableCompression: t.DisableCompression, Dial: dialled}
-}
-
-const (
-	canFixPayload = false
-	canSchedule   = false
-)
-
-// fixPayload has nothing to set.
-func fixPayload(*quic.Config, int64) {}
-
-func (job *serverJob) newServer(handler http.Handler, config *tls.Config, settings *quic.Config) *http3.Server {
-	return &http3.Server{Handler: handler, TLSConfig: config, QuicConfig: settings}
 }
