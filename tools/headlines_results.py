@@ -151,9 +151,7 @@ def arms_in_name(name: str) -> list[str]:
     return _BETWEEN_ARMS.split(name.replace("mean of ", ""))
 
 
-def rows_again(
-    of: Counterfactual, results: Mapping[str, CellResults], *, before: bool = True
-) -> list[dict[str, Any]]:
+def rows_again(of: Counterfactual, results: Mapping[str, CellResults], *, before: bool = True) -> list[dict[str, Any]]:
     """Rows of the claim that a counterfactual holds again, over its paths alone; those that were measured before their
     spec changed only if `before` is true."""
     rows = results[of.cell].rows(of.claim, before=before) if of.claim else []
