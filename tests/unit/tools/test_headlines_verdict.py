@@ -116,7 +116,7 @@ def test_a_cause_is_taken_away_where_the_claim_then_agrees(again: list[str], exp
 
 
 def test_a_cause_may_be_taken_away_over_one_path_of_several() -> None:
-    """Where the claim is held over others as well, these say nothing of the cause."""
+    """Other paths over which the claim is held as well say nothing of the cause."""
     rows = [_row("inconclusive", path="deep"), _row("agrees", path="short")]
     results = _results(cell=["differs"]) | {"other": CellResults({"c": rows}, host=HOST)}
     mended = Counterfactual("other", "a short queue", claim="c", cause_of="cell:c", paths=("short",))
