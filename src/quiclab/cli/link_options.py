@@ -27,7 +27,10 @@ _OPTIONS = {
     "duplicate": ("SHARE", 'duplicated packets, "0.1%%"'),
     "corrupt": ("SHARE", 'corrupted packets, "0.1%%"'),
     "trace": ("FILE", "Mahimahi trace in place of a rate"),
-    "aqm": ("MODEL", 'management of the queue: "codel", "fq_codel", "pie" or "step"; "codel ecn" marks where it can'),
+    "aqm": (
+        "MODEL",
+        'management of the queue: "codel", "fq_codel", "pie", "dualpi2" or "step"; "codel ecn" marks where it can',
+    ),
     **{name: effect.option for name, effect in EFFECTS.items()},
 }
 _GREATEST_SEED = 2**64 - 1
