@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Correlated losses, marks in the place of losses, PIE and DualPI2, as the spec writes them and as the emulator reads them."""
+"""Correlated losses, marks in the place of losses, PIE and DualPI2: the spec, and what the emulator gets."""
 
 from __future__ import annotations
 
