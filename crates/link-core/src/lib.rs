@@ -32,7 +32,7 @@ mod transmitter;
 mod units;
 mod verdict;
 
-pub use aqm::{Aqm, CoDel, Fair, Pie, Rule};
+pub use aqm::{Aqm, CoDel, DualPi2, Fair, Pie, Rule};
 pub use bottleneck::{Bottleneck, Passage};
 pub use delay::{DelayStage, Jitter, Order};
 pub use direction::*;

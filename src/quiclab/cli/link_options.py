@@ -46,8 +46,8 @@ _OPTIONS = {
     "trace": ("FILE", "Mahimahi trace in place of a rate"),
     "aqm": (
         "MODEL",
-        'management of the queue: "codel", "fq_codel", "pie" or "step", "codel 5ms 100ms" with its times; "codel ecn" '
-        "marks where it can",
+        'management of the queue: "codel", "fq_codel", "pie", "dualpi2" or "step", "codel 5ms 100ms" with its times; '
+        '"codel ecn" marks where it can',
     ),
     **{name: effect.option for name, effect in EFFECTS.items()},
 }

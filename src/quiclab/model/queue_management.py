@@ -80,4 +80,20 @@ class Pie:
         return f"queue under PIE, target {self.target}, {'marks' if self.ecn else 'drops'}"
 
 
-Aqm = CoDel | FqCoDel | Pie | Step
+@dataclass(frozen=True)
+class DualPi2:
+    """Two coupled queues (RFC 9332): one for L4S (ECT(1) and CE), which goes first and is marked early, and one for all
+    others, in which packets that are ECT(0) are marked and others dropped."""
+
+    target: Duration = Duration(15_000_000)
+    """Wait that is aimed at in the queue for all others."""
+    update: Interval = Duration(16_000_000)
+    """Time between two calculations of the probability."""
+    threshold: Duration = Duration(1_000_000)
+    """Wait above which every packet of L4S is marked."""
+
+    def __str__(self) -> str:
+        return f"two queues under DualPI2, target {self.target}, L4S marked after {self.threshold}"
+
+
+Aqm = CoDel | FqCoDel | Pie | DualPi2 | Step

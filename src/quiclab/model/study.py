@@ -18,7 +18,7 @@ from quiclab.model.competition import Background, Competition, Competitor
 from quiclab.model.losses import Bernoulli, Bursts, DropList, GilbertElliott, Loss, LossTrace
 from quiclab.model.network import Block, Change, Direction, Jitter, Link, Path, Police, Queue, RandomRate, Reorder, Slot
 from quiclab.model.program import PLACEHOLDERS, Knobs, Program
-from quiclab.model.queue_management import Aqm, CoDel, FqCoDel, Pie, Step
+from quiclab.model.queue_management import Aqm, CoDel, DualPi2, FqCoDel, Pie, Step
 from quiclab.model.units import ByteCount, Duration, Share
 from quiclab.model.video import Video
 from quiclab.model.workload import OCTETS, Workload
@@ -39,6 +39,7 @@ __all__ = [
     "Competitor",
     "Direction",
     "DropList",
+    "DualPi2",
     "FqCoDel",
     "GilbertElliott",
     "Jitter",

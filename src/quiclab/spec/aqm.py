@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from quiclab.model.study import Aqm, CoDel, FqCoDel, Pie, Step
+from quiclab.model.study import Aqm, CoDel, DualPi2, FqCoDel, Pie, Step
 from quiclab.model.units import Duration
 from quiclab.spec import json_form, kinds
 from quiclab.spec.nodes import Kind, Node, ReportedError, WrongValueError, closest, form_of, read_keys, show
 
-_MODELS: Mapping[str, type[Aqm]] = {"codel": CoDel, "fq_codel": FqCoDel, "pie": Pie, "step": Step}
+_MODELS: Mapping[str, type[Aqm]] = {"codel": CoDel, "fq_codel": FqCoDel, "pie": Pie, "dualpi2": DualPi2, "step": Step}
 LEAST_UPDATE = Duration(10**6)
-"""Shortest time between two calculations of PIE's probability."""
+"""Shortest time between two calculations of a probability."""
 AQM_MODELS: Mapping[str, tuple[type[Aqm], Mapping[str, Kind[Any]]]] = {
     name: (cls, kinds.keys_of(cls)) for name, cls in _MODELS.items()
 }
@@ -33,7 +33,7 @@ def _read_aqm(node: Node) -> Aqm:
     aqm = cls(**values)
     if isinstance(aqm, CoDel | FqCoDel) and aqm.target >= aqm.interval:
         raise WrongValueError(f"a target of {aqm.target} is not below the interval of {aqm.interval}")
-    if isinstance(aqm, Pie) and aqm.update.ns < LEAST_UPDATE.ns:
+    if isinstance(aqm, Pie | DualPi2) and aqm.update.ns < LEAST_UPDATE.ns:
         raise WrongValueError(f"an update every {aqm.update} is too often; write {LEAST_UPDATE} or more")
     return aqm
 
@@ -46,7 +46,7 @@ def _model(name: str, start: str) -> tuple[type[Aqm], Mapping[str, Kind[Any]]]:
 
 
 AQM: Kind[Aqm] = Kind(
-    '"codel", "fq_codel", "pie", "step", or a table such as {model = "codel", ecn = true}',
+    '"codel", "fq_codel", "pie", "dualpi2", "step", or a table such as {model = "codel", ecn = true}',
     _read_aqm,
     json_form.either(
         json_form.one_of(list(AQM_MODELS)),

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from quiclab.model.study import Aqm, CoDel, Direction, FqCoDel, Path, Pie, Step, Tcp
+from quiclab.model.study import Aqm, CoDel, Direction, DualPi2, FqCoDel, Path, Pie, Step, Tcp
 
 Marks = Literal["ect", "ect1"]
 """Senders whose packets a queue marks: all that understand ECN, or only those that send ECT(1), as in L4S."""
@@ -20,6 +20,8 @@ def marking(direction: Direction) -> frozenset[Marks]:
 
 
 def _marks(aqm: Aqm | Literal["none"] | None) -> Marks | None:
+    if isinstance(aqm, DualPi2):
+        return "ect"
     if isinstance(aqm, Step):
         return "ect1"
     return "ect" if isinstance(aqm, CoDel | FqCoDel | Pie) and aqm.ecn else None

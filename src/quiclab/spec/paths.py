@@ -16,7 +16,7 @@ from quiclab.model.addresses import Addresses
 from quiclab.model.bounds import MINUTE, Burst, Repetition
 from quiclab.model.nat import Nat
 from quiclab.model.network import Oversize
-from quiclab.model.study import Direction, DropList, FqCoDel, Jitter, Link, Path, Police, RandomRate
+from quiclab.model.study import Direction, DropList, DualPi2, FqCoDel, Jitter, Link, Path, Police, RandomRate
 from quiclab.model.units import Bitrate, ByteCount, Duration
 from quiclab.spec import json_form, kinds, recorded, traces
 from quiclab.spec.aqm import AQM
@@ -392,6 +392,9 @@ def _direction(node: Node, side: str, both: Values, own: Values, mtu: int) -> Di
             'the queues by flow of "fq_codel" cannot come or go, and its flows and quantum stay: '
             "only its target, interval and ecn can change"
         )
+    two = [isinstance(aqm, DualPi2) for aqm in (direction.aqm, *_changed_aqm(direction))]
+    if any(two) and not all(two):
+        node_of("schedule").report('the two queues of "dualpi2" cannot come or go')
     if reference is None:
         if "queue" in values and all(slot is None for _, slot in slots):
             node_of("queue").report('a queue needs a "rate" or a "trace": without one no packet ever waits')

@@ -12,6 +12,7 @@ from quiclab.model.study import (
     Bursts,
     CoDel,
     DropList,
+    DualPi2,
     FqCoDel,
     GilbertElliott,
     LossTrace,
@@ -30,6 +31,7 @@ MODEL_NAMES: dict[type[Any], str] = {
     CoDel: "codel",
     FqCoDel: "fq_codel",
     Pie: "pie",
+    DualPi2: "dualpi2",
     Step: "step",
 }
 _BY_TYPE = {Duration: "_ns", Bitrate: "_bit_per_s", ByteCount: "_bytes", Share: "_pct"}

@@ -8,14 +8,16 @@ import typing
 
 import pytest
 
-from quiclab.model import network
+from quiclab.model import study
 from quiclab.model.bounds import Bounds
 
 
-@pytest.mark.parametrize("name", ["Police", "FqCoDel", "RandomRate", "Bursts", "Jitter", "Block"])
+@pytest.mark.parametrize(
+    "name", ["Police", "FqCoDel", "RandomRate", "Bursts", "Jitter", "Block", "Slot", "Pie", "DualPi2"]
+)
 def test_a_default_lies_within_its_bounds(name: str) -> None:
     """Of every field with both."""
-    declared = getattr(network, name)
+    declared = getattr(study, name)
     hints = typing.get_type_hints(declared, include_extras=True)
     bounded = 0
     for field in dataclasses.fields(declared):

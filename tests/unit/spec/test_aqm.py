@@ -43,7 +43,7 @@ def test_a_queue_may_be_managed(tmp_path: pathlib.Path, text: str, aqm: Aqm) -> 
     ("lines", "words"),
     [
         ('aqm = "coddle"', 'did you mean "codel"?'),
-        ('aqm = "red"', "valid models: codel, fq_codel, step"),
+        ('aqm = "red"', "valid models: codel, fq_codel, pie, dualpi2, step"),
         ("aqm = 5", "whole number"),
         ("aqm = {ecn = true}", 'the table needs a "model"'),
         ('aqm = {model = "codel", ecn = 1}', "aqm.ecn: 1 is a whole number; write true or false"),

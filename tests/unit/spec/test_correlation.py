@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Correlated losses, marks in the place of losses, and PIE, as the spec writes them and as the emulator reads them."""
+"""Correlated losses, marks in the place of losses, PIE and DualPI2: the spec, and what the emulator gets."""
 
 from __future__ import annotations
 
@@ -53,12 +53,23 @@ def test_pie_reaches_the_emulator(tmp_path: pathlib.Path) -> None:
     assert str(path.up.aqm) == "queue under PIE, target 5 ms, marks"
 
 
+def test_dualpi2_reaches_the_emulator(tmp_path: pathlib.Path) -> None:
+    """Both kinds of senders may be marked."""
+    path = study_of(tmp_path, with_path('aqm = {model = "dualpi2", threshold = "2 ms"}')).paths[0]
+    config = link_config(path, 1)["up"]
+    assert isinstance(config, dict)
+    wanted = {"model": "dualpi2", "target_ns": 15_000_000, "update_ns": 16_000_000, "threshold_ns": 2_000_000}
+    assert config["aqm"] == wanted
+    assert marking(path.up) == frozenset({"ect"})
+
+
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
         ('loss = {model = "bernoulli", probability = "1 %", correlation = "100 %"}', "a correlation is below 100 %"),
         ('duplicate = "1 %"\nduplicate_correlation = "100 %"', "a share above 0 % and below 100 %"),
         ('aqm = {model = "pie", update = "10 us"}', "an update every 10 us is too often"),
+        ('schedule = [{at = "1 s", aqm = "dualpi2"}]', 'the two queues of "dualpi2" cannot come or go'),
         ('loss_as = "ecn mark"', "no loss is drawn by chance"),
         ('loss = "1 %"\nloss_as = "mark"', "is not known here"),
     ],

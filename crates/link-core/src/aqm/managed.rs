@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use super::dual::Dual;
 use super::fair::Flows;
 use super::{pie, Aqm, Leaving, Line, Queued, Rule};
 use crate::packet::Packet;
@@ -41,6 +42,7 @@ pub struct Departure {
 enum Packets {
     Together(Line),
     ByFlow(Flows),
+    Dual(Box<Dual>),
 }
 
 /// A queue whose management decides when the transmitter asks for the next packet.
@@ -73,10 +75,12 @@ impl ManagedQueue {
         transmitter: Transmitter,
         key: &StreamKey,
     ) -> Self {
+        let is_dual = |aqm: &Aqm| matches!(aqm.rule, Rule::DualPi2(_));
         let is_pie = |aqm: &Aqm| matches!(aqm.rule, Rule::Pie(_));
         Self {
             rules: aqm.map(|aqm| rule_of(*aqm)),
             packets: match aqm.values().flatten().find_map(|aqm| aqm.fair) {
+                None if aqm.values().flatten().any(is_dual) => Packets::Dual(Box::default()),
                 None => Packets::Together(Line::default()),
                 Some(fair) => Packets::ByFlow(Flows::new(fair)),
             },
@@ -171,6 +175,10 @@ impl ManagedQueue {
         let leaving = match &mut self.packets {
             Packets::Together(line) => line.take(rule, self.largest, self.now, &mut self.dropped),
             Packets::ByFlow(flows) => flows.take(rule, self.largest, self.now, &mut self.dropped),
+            Packets::Dual(dual) => match rule {
+                Rule::DualPi2(settings) => dual.take(settings, self.now, &mut self.dropped),
+                _ => unreachable!("two queues are there all the time or never"),
+            },
         };
         while let Some(queued) = self.dropped.pop() {
             self.remove(&queued);
@@ -217,7 +225,7 @@ impl ManagedQueue {
         };
         let bound = *self.bounds.at(at);
         match &mut self.packets {
-            Packets::Together(_) if !bound.holds(found.with(packet.size)) => {
+            Packets::Together(_) | Packets::Dual(_) if !bound.holds(found.with(packet.size)) => {
                 self.decided
                     .push_back(refused(&queued, DropReason::QueueFull));
                 return;
@@ -237,6 +245,7 @@ impl ManagedQueue {
                 line.push(queued);
             }
             Packets::ByFlow(flows) => flows.push(queued),
+            Packets::Dual(dual) => dual.push(queued),
         }
         self.there = self.there.with(packet.size);
         while !bound.holds(self.occupancy()) {
@@ -252,8 +261,13 @@ impl ManagedQueue {
         }
     }
 
-    /// Lets PIE calculate what was due since something happened last; under another rule it begins afresh.
+    /// Calculates the probabilities that were due since something happened last; under another rule PIE begins afresh.
     fn update(&mut self) {
+        if let (Packets::Dual(dual), Rule::DualPi2(settings)) =
+            (&mut self.packets, self.rules.at(self.now))
+        {
+            dual.run_to(self.now, settings);
+        }
         let Some(pie) = &mut self.pie else {
             return;
         };

@@ -2,6 +2,7 @@
 //! Active queue management: which packet leaves next, and which are dropped or marked on that occasion.
 
 mod codel;
+mod dual;
 mod fair;
 mod managed;
 mod pie;
@@ -9,6 +10,7 @@ mod pie;
 use std::collections::VecDeque;
 
 pub use codel::CoDel;
+pub use dual::DualPi2;
 pub use fair::Fair;
 pub use managed::ManagedQueue;
 pub use pie::Pie;
@@ -35,6 +37,8 @@ pub enum Rule {
     CoDel(CoDel),
     /// Drops or marks packets as they come, with a probability that follows the wait (RFC 8033).
     Pie(Pie),
+    /// Two queues, one of them for L4S, under one controller (RFC 9332). It holds all the time or never.
+    DualPi2(DualPi2),
     /// Marks every ECT(1) packet that waited longer than the threshold, as L4S wants it (RFC 9331); drops none.
     Step {
         /// Longest time in the queue without a mark.
@@ -80,6 +84,13 @@ impl Line {
         Some(queued)
     }
 
+    /// Time for which the first packet has waited at `t`; none where there is no packet.
+    fn wait(&self, t: Nanos) -> Nanos {
+        self.packets
+            .front()
+            .map_or(Nanos::ZERO, |first| t - first.at)
+    }
+
     /// The next packet under a rule; those that it drops before are appended to `dropped`. `largest` is the size of
     /// the largest packet so far.
     fn take(
@@ -90,7 +101,7 @@ impl Line {
         dropped: &mut Vec<Queued>,
     ) -> Option<Leaving> {
         match rule {
-            Rule::Droptail | Rule::Pie(_) => self.pop().map(|queued| Leaving {
+            Rule::Droptail | Rule::Pie(_) | Rule::DualPi2(_) => self.pop().map(|queued| Leaving {
                 queued,
                 marked: false,
             }),

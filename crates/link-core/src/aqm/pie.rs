@@ -6,15 +6,15 @@ use crate::packet::Packet;
 use crate::random::{unit_interval, Stream, StreamKey};
 use crate::units::{Bytes, Nanos};
 
-/// Probability per second of wait above the target, and per second by which the wait has grown (RFC 8033 section 4.2).
+/// Probability per second of wait above the target, and per second by which the wait has grown (RFC 8033).
 const ALPHA: f64 = 0.125;
 const BETA: f64 = 1.25;
-/// Up to this probability ECN-capable packets are marked; above it they are dropped (section 5.1).
+/// Up to this probability ECN-capable packets are marked; above it they are dropped.
 const MOST_MARKED: f64 = 0.1;
-/// Sums of probabilities below and from which no draw decides (section 5.4).
+/// Sums of probabilities below and from which no draw decides.
 const NEVER_BELOW: f64 = 0.85;
 const ALWAYS_FROM: f64 = 8.5;
-/// The steps of probability by which the control is slowed down, and the factor of each (section 4.2).
+/// The steps of probability by which the control is slowed down, and the factor of each.
 const SLOWER: [(f64, f64); 6] = [
     (0.000_001, 2048.0),
     (0.000_01, 512.0),
@@ -94,7 +94,7 @@ impl State {
         (self.wait, self.last_wait) = (Nanos::ZERO, Nanos::ZERO);
     }
 
-    /// `calculate_drop_prob` (section 4.2), with the auto-tuning, and the allowance for bursts (section 4.4).
+    /// `calculate_drop_prob`, with the auto-tuning, and the allowance for bursts.
     fn update(&mut self, settings: &Pie, is_empty: bool) {
         let wait = if is_empty { Nanos::ZERO } else { self.wait };
         let mut step = ALPHA * (seconds(wait) - seconds(settings.target))
@@ -119,7 +119,7 @@ impl State {
         self.last_wait = wait;
     }
 
-    /// Judges a packet that finds so many bytes in the queue (sections 4.1 and 5.4). `largest` is the size of the
+    /// Judges a packet that finds so many bytes in the queue. `largest` is the size of the
     /// largest packet so far.
     pub(super) fn judge(
         &mut self,

@@ -29,12 +29,18 @@ pub(super) enum Aqm {
         burst_ns: u64,
         ecn: bool,
     },
+    #[serde(rename = "dualpi2")]
+    DualPi2 {
+        target_ns: u64,
+        update_ns: u64,
+        threshold_ns: u64,
+    },
     Step {
         threshold_ns: u64,
     },
 }
 
-/// Shortest time between two calculations of PIE's probability.
+/// Shortest time between two calculations of a probability.
 const LEAST_UPDATE_NS: u64 = 1_000_000;
 
 impl Aqm {
@@ -76,17 +82,28 @@ impl Aqm {
                 burst_ns,
                 ecn,
             } => {
-                if update_ns < LEAST_UPDATE_NS {
-                    return Err(format!(
-                        ".update_ns: {update_ns} is below {LEAST_UPDATE_NS} (1 ms)"
-                    ));
-                }
+                check_update(update_ns)?;
                 core::Aqm {
                     rule: core::Rule::Pie(core::Pie {
                         target: Nanos(target_ns),
                         update: Nanos(update_ns),
                         burst: Nanos(burst_ns),
                         ecn,
+                    }),
+                    fair: None,
+                }
+            }
+            Self::DualPi2 {
+                target_ns,
+                update_ns,
+                threshold_ns,
+            } => {
+                check_update(update_ns)?;
+                core::Aqm {
+                    rule: core::Rule::DualPi2(core::DualPi2 {
+                        target: Nanos(target_ns),
+                        update: Nanos(update_ns),
+                        threshold: Nanos(threshold_ns),
                     }),
                     fair: None,
                 }
@@ -99,6 +116,15 @@ impl Aqm {
             },
         })
     }
+}
+
+fn check_update(update_ns: u64) -> Result<(), String> {
+    if update_ns < LEAST_UPDATE_NS {
+        return Err(format!(
+            ".update_ns: {update_ns} is below {LEAST_UPDATE_NS} (1 ms)"
+        ));
+    }
+    Ok(())
 }
 
 fn codel(target_ns: u64, interval_ns: u64, ecn: bool) -> Result<core::Rule, String> {

@@ -325,6 +325,14 @@ impl Direction {
                     .to_owned(),
             );
         }
+        let dual = |aqm: &Option<core::Aqm>| {
+            aqm.is_some_and(|aqm| matches!(aqm.rule, core::Rule::DualPi2(_)))
+        };
+        if aqm.values().any(dual) && !aqm.values().all(dual) {
+            return Err(
+                "aqm: a schedule cannot bring or remove the two queues of dualpi2".to_owned(),
+            );
+        }
         Ok(aqm)
     }
 
