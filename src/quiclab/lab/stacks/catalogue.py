@@ -225,12 +225,13 @@ def _cargo_release(name: str, tools: Tree | None = None, needs: tuple[str, ...] 
 
 
 _QUIC_GO = ("0.40.1", "0.42.0", "0.43.1", "0.46.0", "0.48.2", "0.52.0", "0.54.1", "0.57.1", "0.59.1", "0.62.0")
+_QUICHE = ("0.22.0", "0.29.3")
 _AIOQUIC = ("0.9.25", "1.0.0", "1.2.0", "1.3.0", "1.5.0", "1.6.1")
 
 RELEASE_ITEMS: tuple[Build | Environment, ...] = (
     _go_release("caddy@2.5.2", "caddy", _GO_1_19),
     *(_go_release(f"quic-go@{version}", "quiclab-quic-go", _GO, "programs/quic-go") for version in _QUIC_GO),
-    _cargo_release("quiche@0.22.0", _BORINGSSL_TOOLS, ("g++", "git")),
+    *(_cargo_release(f"quiche@{version}", _BORINGSSL_TOOLS, ("g++", "git")) for version in _QUICHE),
     _cargo_release("quinn@0.10.2"),
     *(Environment(f"aioquic@{version}", "aioquic") for version in _AIOQUIC),
     Environment("curl-cffi@0.11.4", "curl_cffi"),
