@@ -24,7 +24,7 @@ def test_quantities_carry_their_unit_in_the_name(tmp_path: pathlib.Path) -> None
     down = study["paths"][0]["down"]
     assert down["rate_bit_per_s"] == 10_000_000
     assert down["delay_ns"] == 10_000_000
-    assert down["loss"] == {"model": "bernoulli", "probability_pct": 1.0}
+    assert down["loss"] == {"model": "bernoulli", "probability_pct": 1.0, "correlation": None}
     assert down["queue"] == {"bdp": None, "packets": None, "bytes": 64_000, "time_ns": 20_000_000}
     assert down["duplicate_pct"] == 0.5
     assert study["workloads"][0]["size_bytes"] == 100_000
