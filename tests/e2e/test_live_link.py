@@ -24,7 +24,8 @@ def least_ms(count=10):
     for _ in range(count):
         probe.send(time.monotonic_ns().to_bytes(8))
         try:
-            found.append((time.monotonic_ns() - int.from_bytes(probe.recv(64))) / 1e6)
+            sent_ns = int.from_bytes(probe.recv(64))
+            found.append((time.monotonic_ns() - sent_ns) / 1e6)
         except TimeoutError:
             pass
     return min(found, default=None)
@@ -72,7 +73,7 @@ def test_a_killed_command_leaves_a_socket_that_the_next_one_takes(tmp_path: Path
         assert time.monotonic() < deadline
         time.sleep(0.05)
     running.send_signal(signal.SIGKILL)
-    running.wait()
+    running.communicate()
     assert control.exists()
     assert quiclab("exec", "--control", control, "--", "true").returncode == 0
     assert not control.exists()
@@ -118,7 +119,7 @@ def test_path_mtu_discovery_finds_the_mtu_of_a_link_that_tells_it(tmp_path: Path
         done = quiclab("exec", "--path", spec, "--log", log, "--server", serve, "--", *fetch)
         dropped = json.loads((log / "link.json").read_text())["more_links"][0]["down"]["dropped"]
         if answer == "icmp":
-            assert done.stdout == "100000\n", done.stderr
+            assert done.stdout.endswith("\n100000\n"), done.stderr
             assert dropped["too_big"] > 0
         else:
             assert done.returncode != 0
