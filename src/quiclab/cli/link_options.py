@@ -24,12 +24,15 @@ _SIDES: tuple[Side, ...] = ("", "up", "down")
 _OPTIONS = {
     "rate": ("RATE", 'bottleneck rate, "10mbit"; "1mbit 10mbit 1s" draws one from this range every second'),
     "burst": ("SIZE", 'bytes that pass at once after a pause, and then the rate, as tbf has it: "32KB"'),
+    "peak_rate": ("RATE", 'rate at which such a burst passes, "1gbit" (default: at once)'),
     "delay": ("TIME", 'one-way delay, "50ms": without up- or down- it applies to both directions'),
     "loss": (
         "SHARE",
         'random loss, "1%%"; in outages of 50 ms with 2 s between them, "bursts 2s 50ms"; in bursts counted in '
         'packets, "gilbert-elliott 1%% 25%%"; "list 0 7" loses these packets',
     ),
+    "loss_as": ("FATE", 'what random loss does to packets that understand ECN: "drop" (default) or "ecn mark"'),
+    "delay_trace": ("FILE", "recorded delays in place of a delay: docs/reference/link-config.md has the form"),
     "queue": ("BOUND", 'queue before the bottleneck: "1 bdp", "100 packets", "64 KB" or "20 ms"'),
     "jitter": (
         "TIME",
@@ -39,6 +42,8 @@ _OPTIONS = {
     "reorder": ("SHARE TIME", 'packets that are held back and overtaken, and for how long, "1%% 5ms"'),
     "duplicate": ("SHARE", 'duplicated packets, "0.1%%"'),
     "corrupt": ("SHARE", 'corrupted packets, "0.1%%"'),
+    "duplicate_correlation": ("SHARE", 'chance with which a packet comes twice as the one before it did, "25%%"'),
+    "corrupt_correlation": ("SHARE", 'chance with which a packet is corrupted as the one before it was, "25%%"'),
     "overhead": ("BYTES", 'framing of each packet, which takes time at the rate, "38B"'),
     "edge": ("RATE", 'access rate before the bottleneck, "1gbit", or "none"'),
     "loss_at": ("PLACE", 'random loss before the queue, "entry" (default), or behind it, "exit"'),
@@ -55,7 +60,7 @@ _NAT_OPTIONS = {
     "rebind": 'the network forgets the client\'s flows at this time, "2s", and gives them new ports',
     "timeout": 'the network forgets a flow after this silence, "30s"',
 }
-ONLY_IN_A_FILE = frozenset({"schedule", "drop", "spare"})
+ONLY_IN_A_FILE = frozenset({"schedule", "repeat", "drop", "spare"})
 """Keys of a direction that no option has: --path reads them from a file."""
 _CHANGEABLE = tuple(effect for effect in _OPTIONS if effect in CHANGE_KEYS)
 USUAL_MTU = Path.mtu

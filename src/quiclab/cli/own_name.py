@@ -22,6 +22,7 @@ VERBS = (
         "explain",
         "causes",
         "tune",
+        "history",
         "compare",
         "figure",
         "methods",

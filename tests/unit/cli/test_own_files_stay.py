@@ -191,6 +191,7 @@ is named with its own option is told to be written, and `--events` adds to one."
 READS = {
     "study", "spec", "parts", "old", "new", "files", "sources", "studies", "--h2", "--h3", "--page", "--keys",
     "--client", "--server", "--ca", "--trace", "--up-trace", "--down-trace", "--lost", "--repo",
+    "--delay-trace", "--up-delay-trace", "--down-delay-trace",
     "--bin", "--path", "socket",
 }  # fmt: skip
 """Words that name what is read, or a study in which a verb works."""
