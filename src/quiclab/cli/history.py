@@ -23,7 +23,7 @@ from quiclab.cli.voice import add_json, print_document
 from quiclab.model.errors import ExitCode, SpecError
 from quiclab.model.number_text import from_here
 from quiclab.processes import in_fresh_process
-from quiclab.store.layout import StudyDir
+from quiclab.store.layout import BUILDS, StudyDir
 
 if TYPE_CHECKING:
     from quiclab.cli.console import VisibleConsole
@@ -115,10 +115,13 @@ def run(arguments: argparse.Namespace) -> int:
     question = _question(arguments)
     title = arguments.program if commits is None else commits.title
     study_dir = StudyDir((arguments.out or new_folder(study_name(title, question))).resolve())
-    plan = _planned(arguments, question, commits, study_dir)
-    family = most_pairs(len(plan.releases))
     with ExitStack() as holding:
         with tempfile.TemporaryDirectory() as place:
+            # A dry run leaves nothing behind, not even the folders that commits would be built in.
+            plan = _planned(
+                arguments, question, commits, (Path(place) if arguments.dry_run else study_dir.root) / BUILDS
+            )
+            family = most_pairs(len(plan.releases))
             spec_file = Path(place, "spec.toml")
             text = plan.spec(usable_name(study_dir.root.name), arguments.disturbance, arguments.matters)
             spec_file.write_text(text, encoding="utf-8")
@@ -189,12 +192,14 @@ def _commits(arguments: argparse.Namespace) -> CommitChoice | None:
 
 
 def _planned(
-    arguments: argparse.Namespace, question: Question, commits: CommitChoice | None, study_dir: StudyDir
+    arguments: argparse.Namespace, question: Question, commits: CommitChoice | None, builds: Path
 ) -> HistoryPlan:
     if commits is not None:
-        from quiclab.study.history.commits import BUILDS, plan_commits
+        from quiclab.study.history.commits import make_folders, plan_commits
 
-        return plan_commits(question, commits, study_dir.root / BUILDS)
+        plan = plan_commits(question, commits, builds)
+        make_folders(plan)
+        return plan
     from quiclab.study.history.history_plan import plan_releases
 
     return plan_releases(

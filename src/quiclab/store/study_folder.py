@@ -10,13 +10,13 @@ from pathlib import Path
 from quiclab.model.errors import DecodeError, SpecError
 from quiclab.store.disk import disk_errors, read_object, shown_names
 from quiclab.store.folder_lock import LOCK
-from quiclab.store.layout import FOLDERS, StudyDir
+from quiclab.store.layout import BUILDS, FOLDERS, StudyDir
 from quiclab.store.ledger import is_ledger
 from quiclab.store.own_files import is_own_file
 
 _OF_RESOLVED = frozenset({"name", "arms", "paths", "workloads"})
 """Members that every resolved spec has."""
-_BEFORE_ANYTHING_RAN = frozenset({*FOLDERS, LOCK, ".work", "tls", "requests.json", "host-nat.json"})
+_BEFORE_ANYTHING_RAN = frozenset({*FOLDERS, LOCK, ".work", "tls", "requests.json", "host-nat.json", BUILDS})
 """Names in a study whose first run was ended before anything in it tells that it is one."""
 _OF_NOBODY = frozenset({"lost+found"})
 """Names that a file system puts into its uppermost folder."""

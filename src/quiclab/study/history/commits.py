@@ -21,6 +21,8 @@ from quiclab.lab.endpoints import find
 from quiclab.model.errors import HostError, SpecError
 from quiclab.model.study import Protocol, Role
 from quiclab.spec.toml_text import Toml
+from quiclab.store.disk import disk_errors
+from quiclab.store.layout import BUILDS
 from quiclab.study.history.history_plan import (
     MOST_RELEASES,
     HistoryPlan,
@@ -31,8 +33,6 @@ from quiclab.study.history.history_plan import (
 )
 from quiclab.study.question import Question, usable_name
 
-BUILDS = "builds"
-"""Folder of a study with the work trees of commits, each in a folder of its name."""
 _CLONE = ".repository"
 _SHORT = 12
 """Characters of a commit's name that name its arm and its folder."""
@@ -92,6 +92,16 @@ def plan_commits(question: Question, choice: CommitChoice, builds: Path) -> Hist
     )
 
 
+def make_folders(plan: HistoryPlan) -> None:
+    """Make the folders that the arms of commits name, as far as they are not there: a spec names none that is not.
+    Raises HostError where the disk refuses."""
+    for release in plan.releases:
+        if "prefix" in release.program:
+            folder = Path(release.program["prefix"])
+            with disk_errors(folder):
+                folder.mkdir(parents=True, exist_ok=True)
+
+
 def commits_of(repository: Path, commits: str) -> list[tuple[str, str, str]]:
     """Commits of a range, the oldest first and its begin among them, as (name, date, first line of the message); of
     merges the first parents alone. Raises SpecError for a range that has none, or too many."""
@@ -136,7 +146,11 @@ def ready_commit(choice: CommitChoice, study: Path, tell: Callable[[str], None])
                 env={**os.environ, "QUICLAB_COMMIT": names[short]},
                 check=False,
             )
+        program = folder / choice.folder
+        if done.returncode == 0 and not program.is_dir():
+            return f"its build has no folder {choice.folder}"
         if done.returncode != 0:
+            program.mkdir(parents=True, exist_ok=True)  # as its arm names it
             lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
             said = lines[-1] if lines else "no word"
             return f"it does not build (exit code {done.returncode}): {said}; all of it: {log}"

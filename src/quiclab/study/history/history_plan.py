@@ -20,8 +20,8 @@ from quiclab.study.question import Question, usable_name
 
 LATEST = "latest"
 """Word for the newest build of a program that is here."""
-LEAST_BLOCKS = 6
-"""Blocks that the spec plans for somebody who runs it elsewhere: a history itself plans its own."""
+FIRST_BLOCKS = 2
+"""Blocks that the spec plans, of all releases: a history plans whatever follows by what it finds."""
 MOST_RELEASES = 200
 _SEED = 1
 _HEADER = "# Written by `quiclab history`. docs/reference/spec.md describes every key.\n"
@@ -89,7 +89,7 @@ class HistoryPlan:
             "name": name,
             "question": self.sentence,
             "seed": _SEED,
-            "blocks": LEAST_BLOCKS,
+            "blocks": FIRST_BLOCKS,
             # Releases without a step between them are the control of one another.
             "aa": {"blocks": 0},
             "baseline": self.names[0],

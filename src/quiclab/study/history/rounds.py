@@ -21,6 +21,7 @@ from quiclab.processes import in_fresh_process
 from quiclab.store.growth import read_growth
 from quiclab.store.layout import StudyDir
 from quiclab.study.history.bisection import Measured, Pair, Standing
+from quiclab.study.history.history_plan import FIRST_BLOCKS
 from quiclab.study.sequential_run import Goal, keep_growth
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 MOST_PAIRS = 400
 """Pairs of two releases at which they stay open, whatever the time."""
-_SURVEY = 2
+_SURVEY = FIRST_BLOCKS
 """Blocks of all releases before a search: a mirrored pair, which shows those that cannot run at all."""
 _GROWTH = 0.25
 _MOST_IDLE = 2

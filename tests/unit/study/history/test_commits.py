@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from quiclab.model.errors import SpecError
-from quiclab.study.history.commits import BUILDS, CommitChoice, _program, commits_of, ready_commit
+from quiclab.store.layout import BUILDS
+from quiclab.study.history.commits import CommitChoice, _program, commits_of, ready_commit
 
 
 def _git(folder: Path, *words: str) -> str:
