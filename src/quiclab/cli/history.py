@@ -58,8 +58,7 @@ examples:
   quiclab history quiche --role client --size 5MB --upload --rate 20mbit
   quiclab history quic-go --dry-run                the releases, and what can be decided
   quiclab history nginx --build 'auto/configure && make -j2' --bin objs --range v1.29.0..main --repo ~/nginx
-  quiclab history --build 'cargo build --release' --range HEAD~32..HEAD --repo . \\
-      --run '{build}/target/release/my-server --port {port} --cert {cert} --key {key} --root {root}'
+  quiclab history --build make --range HEAD~32..HEAD --repo . --run '{build}/server {port} {cert} {key} {root}'
 """
 
 
