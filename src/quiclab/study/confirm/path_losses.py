@@ -30,7 +30,8 @@ LOST_BY: Mapping[str, frozenset[str]] = {
     "block": frozenset(reasons_of(DropKind.BLOCK)),
     "oversize": frozenset(reasons_of(DropKind.SIZE)),
 }
-"""Key of a path → reasons of the packets that it loses."""
+"""Key of a path's directions → reasons of the packets that it loses. What a NAT loses is under none: it is no effect of
+a direction, and cannot be taken away by itself."""
 
 
 def packets_lost(study: OpenedStudy, cell: str, arm: str, direction: str) -> dict[str, int]:

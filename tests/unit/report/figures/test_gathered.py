@@ -20,12 +20,14 @@ from synthetic_study import Shape, write_study
 from quiclab.compare.analyse import analyse_study
 from quiclab.compare.study import read_study
 from quiclab.compare.study_tables import open_study
+from quiclab.model.history_record import HistoryRecord, HistoryRelease
 from quiclab.model.tables import TABLES
 from quiclab.report import figures
 from quiclab.report.figures import FIGURES, Asked, Chosen, Figure, Where, _style
 from quiclab.report.page.pair_figures import AskedOfPair
 from quiclab.report.page.pairs import cells_of
 from quiclab.report.printing import printed
+from quiclab.store.history_file import keep_history
 
 SHAPE = replace(Shape(), workloads=("100 KB", "1 MB"), paths=("loss",), failures=frozenset(), voids=frozenset())
 ZERO_NS = 1_000_000_000
@@ -52,10 +54,12 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory, directory: Path) -> Path:
-    """The same with what page loads, players and competitions leave."""
+    """The same with what page loads, players, competitions and searches among releases leave."""
     study = tmp_path_factory.mktemp("whole")
     shutil.copytree(directory, study, dirs_exist_ok=True)
     add_pages(study)
+    releases = (HistoryRelease("h2", "2024-02-01"), HistoryRelease("h3", "2024-11-26"))
+    keep_history(study, HistoryRecord("server", "server", releases))
     return study
 
 
