@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 _USUAL = {"size": "1MB", "rtt": "40ms"}
 _USUAL_MINUTES = 10.0
 _DISTURBANCE = "3 %"
+_NEIGHBOURS = 0.4
+"""Share of the time, at least, in which neighbours are compared that a search among releases did not compare."""
 _HINT = "quiclab history quic-go --size 1MB --rtt 40ms"
 _DESCRIPTION = """\
 Say which release of a program changed the time of a transfer, and why. Every release is an arm of one study, in the
@@ -257,9 +259,14 @@ def _search(arguments: argparse.Namespace, asked: _Asked, commits: CommitChoice 
     rounds = ReleaseRounds(asked.study, asked.study_dir, plan.cell, asked.family, trials, ready, until_s, _say)
     with measuring(arguments):
         try:
-            unusable = {} if plan.of_commits else rounds.survey(plan.names)
-            search = bisect(plan.names, rounds, unusable)
-            if not plan.of_commits and time.monotonic() < rounds.until_s:
+            if plan.of_commits:
+                search = bisect(plan.names, rounds)
+            else:
+                # Ends that differ by about what matters stay open for long: neighbours have a share of their own.
+                unusable = rounds.survey(plan.names)
+                rounds.until_s = until_s - _NEIGHBOURS * seconds_for_trials(arguments.minutes)
+                search = bisect(plan.names, rounds, unusable)
+                rounds.until_s = until_s
                 search = compare_neighbours(search, rounds)
         except EndedEarlyError as ended:
             return None, ended.code
