@@ -48,6 +48,7 @@ def _repository(folder: Path, windows: list[str]) -> Path:
     return folder
 
 
+@pytest.mark.nightly  # 9 min
 @pytest.mark.skipif(not _QUICHE.is_file(), reason="quiche is not installed: docs/how-to/stacks.md says how")
 def test_a_planted_step_is_found_among_commits(tmp_path: Path) -> None:
     """A server that begins with 2 packets in place of 10 needs more round trips: the commit is named, with the one
@@ -75,6 +76,7 @@ def test_a_planted_step_is_found_among_commits(tmp_path: Path) -> None:
     assert again.returncode == 0, again.stderr
 
 
+@pytest.mark.nightly  # 3 min
 @pytest.mark.skipif(not (release_folder("quic-go", "0.62.0") / "bin").is_dir(), reason="this release is not installed")
 def test_releases_are_compared_and_drawn(tmp_path: Path) -> None:
     """The answer is told of both with their dates, and the study opens like any other."""
