@@ -24,6 +24,8 @@ from cargo_licences import licences
 
 from quiclab.lab.stacks.build import source_folders
 from quiclab.lab.stacks.catalogue import ITEMS, RELEASE_ITEMS, Build, Environment
+from quiclab.lab.stacks.release_dates import DATES
+from quiclab.project import RELEASES
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "quiclab._core.data"
@@ -34,7 +36,10 @@ SOURCES = {folder.relative_to(ROOT).as_posix(): None for item in (*ITEMS, *RELEA
            for folder in source_folders(ROOT / item.source, ROOT / item.base if item.base else None)}  # fmt: skip
 """Folders of what the programs are compiled from, each once."""
 FOLDERS = ("experiments", "docs", *SOURCES)
-FILES = ("README.md", "GLOSSARY.md", "SECURITY.md", "requirements.lock", "requirements-stacks.lock")
+FILES = (
+    *("README.md", "GLOSSARY.md", "SECURITY.md", "requirements.lock", "requirements-stacks.lock"),
+    *sorted(file.relative_to(ROOT).as_posix() for file in ROOT.glob(f"programs/{RELEASES}/*/{DATES}")),
+)
 LEFT_OUT = shutil.ignore_patterns("target", "__pycache__", "node_modules", ".ipynb_checkpoints")
 CARGO = ("cargo", "build", "--quiet", "--release", "--locked", "--package", "link-run")
 MATURIN = ("maturin", "build", "--quiet", "--release", "--locked")

@@ -201,5 +201,7 @@ def test_the_first_flight_of_nginx(
     if told.startswith("10 packets of 1200 bytes"):
         assert 10_000 < flight < 15_000
     else:
+        # Seen now and then: the flight ends with the first of nginx's two output buffers of 32 KiB, and the second one
+        # goes after the first acknowledgment. The stream's buffer bounds the flight, and need not be full.
         assert told.startswith("as much as its stream buffer of 64 KiB holds")
-        assert 60_000 < flight < 80_000
+        assert 32_768 < flight < 80_000
