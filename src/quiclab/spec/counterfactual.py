@@ -15,7 +15,7 @@ from typing import Any, Literal
 from quiclab.model.errors import SpecError
 from quiclab.model.study import Arm, Certificate, Role, Study, Tcp, Workload
 from quiclab.spec.arms import PROGRAM_KEYS
-from quiclab.spec.paths import DIRECTION_KEYS
+from quiclab.spec.directions import DIRECTION_KEYS
 from quiclab.spec.profiles import with_profile
 from quiclab.spec.scaled_path import Scaling, scaled_path
 from quiclab.spec.toml_text import Toml, toml_text

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from quiclab.model.errors import SpecError
 from quiclab.model.units import Bitrate, Duration, Share
-from quiclab.spec.paths import DIRECTION_KEYS
+from quiclab.spec.directions import DIRECTION_KEYS
 from quiclab.spec.profiles import with_profile
 from quiclab.spec.toml_text import Toml
 

@@ -35,9 +35,9 @@ from quiclab.model.study import (
     Step,
 )
 from quiclab.model.units import Bitrate, ByteCount, Duration, Share
+from quiclab.spec.directions import DIRECTION_KEYS
 from quiclab.spec.impairments import CHANGE_KEYS
 from quiclab.spec.jitter import half_life
-from quiclab.spec.paths import DIRECTION_KEYS
 
 MS = 10**6
 

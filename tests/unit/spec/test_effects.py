@@ -11,9 +11,9 @@ import pytest
 
 from quiclab.model.network import Change, Direction
 from quiclab.model.tables.drop_reasons import DROP_REASONS
+from quiclab.spec.directions import DIRECTION_KEYS
 from quiclab.spec.effects import EFFECTS
 from quiclab.spec.impairments import CHANGE_KEYS
-from quiclab.spec.paths import DIRECTION_KEYS
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "reference" / "link-config.md"
