@@ -29,7 +29,7 @@ from quiclab.evidence.metrics import METRICS
 from quiclab.model import address_change, study
 from quiclab.model.nat import Nat
 from quiclab.model.page import Page, Resources, ThirdParties
-from quiclab.spec import aqm, arms, effects, impairments, paths, random_rate, read, workloads
+from quiclab.spec import aqm, arms, directions, effects, impairments, paths, random_rate, read, workloads
 from quiclab.spec.arms import KNOB_KEYS
 from quiclab.spec.editor_schema import SCHEMA
 from quiclab.spec.nodes import Kind
@@ -81,13 +81,13 @@ def page() -> str:
         _section("competition (in [[workload]])", study.Competition, workloads.COMPETITION_KEYS),
         _section("competitors (in competition)", study.Competitor, workloads.COMPETITOR_KEYS),
         _section("background (in competition)", study.Background, workloads.BACKGROUND_KEYS),
-        _section("[[path]]", study.Path, _without(paths.PATH_KEYS, "link", *paths.DIRECTION_KEYS), more=_MORE),
-        _section("[[path.link]]", study.Link, _without(paths.LINK_KEYS, *paths.DIRECTION_KEYS), more=_MORE),
+        _section("[[path]]", study.Path, _without(paths.PATH_KEYS, "link", *directions.DIRECTION_KEYS), more=_MORE),
+        _section("[[path.link]]", study.Link, _without(paths.LINK_KEYS, *directions.DIRECTION_KEYS), more=_MORE),
         _section("nat (in [[path]] or [[path.link]])", Nat, paths.NAT_KEYS),
         _section(
             "Keys of a direction (in [[path]] or [[path.link]] for both, in [path.up] or [path.link.up] for one)",
             study.Direction,
-            paths.DIRECTION_KEYS,
+            directions.DIRECTION_KEYS,
         ),
         _section("rate = {least, most, every}", study.RandomRate, random_rate.RANDOM_RATE_KEYS),
         _queue(),
@@ -95,7 +95,7 @@ def page() -> str:
         *(_section(name, effect.declared, effect.keys) for name, effect in effects.EFFECTS.items()),
         _section("jitter", study.Jitter, impairments.JITTER_KEYS),
         *(_section(f'loss = {{model = "{name}"}}', cls, keys) for name, (cls, keys) in impairments.LOSS_MODELS.items()),
-        _section("drop, spare", study.Addresses, paths.ADDRESS_KEYS),
+        _section("drop, spare", study.Addresses, directions.ADDRESS_KEYS),
         _section("reorder", study.Reorder, impairments.REORDER_KEYS),
         _section("schedule", study.Change, impairments.CHANGE_KEYS, lookup=(study.Change, study.Direction)),
         _section("[[arm]]", study.Arm, arms.arm_keys()),

@@ -215,7 +215,7 @@ def _direction(node: Node, side: str, both: Values, own: Values, mtu: int) -> Di
     for key, size in sizes:
         if isinstance(size, Oversize) and size.too_big == "icmp" and size.above < _LEAST_TOLD_MTU:
             node_of(key).report(
-                f"an MTU of {size.above} is told to nobody: write {_LEAST_TOLD_MTU} or more, which every host takes, "
+                f"a host may ignore an MTU of {size.above}; write {_LEAST_TOLD_MTU} or more, which every host takes, "
                 'or too_big = "black hole"'
             )
     policers = [("police", direction.police), *(("schedule", change.police) for change in direction.schedule)]

@@ -39,7 +39,8 @@ NAT_KEYS = kinds.keys_of(Nat)
 def _read_nat(node: Node) -> Nat:
     nat = build(Nat, node, NAT_KEYS)
     if nat == Nat():
-        raise WrongValueError(f"nothing is ever forgotten here; write {' or '.join(NAT_KEYS)} with a time")
+        keys = " or ".join(NAT_KEYS)
+        raise WrongValueError(f"a NAT that never forgets a flow changes nothing; write {keys} with a time")
     return nat
 
 
@@ -111,7 +112,7 @@ def _check_told_mtus(node: Node, links: Iterable[Link]) -> None:
             told = [each.above.bytes for each in sizes if isinstance(each, Oversize) and each.too_big == "icmp"]
             if any(above < LEAST_IPV6_MTU for above in told):
                 node.report(
-                    f"oversize: {min(told)} bytes are told to nobody: IPv6 needs at least {LEAST_IPV6_MTU} "
+                    f"oversize: {min(told)} bytes are no MTU of IPv6, which needs at least {LEAST_IPV6_MTU} "
                     '(RFC 8200 section 5); write more, or too_big = "black hole"'
                 )
                 return

@@ -51,9 +51,9 @@ def test_a_link_of_its_own_mtu_may_tell_senders(tmp_path: pathlib.Path) -> None:
         ('oversize = {above = "20 B"}', "a size is from 28 B to"),
         ('oversize = {above = "1300 B", probability = "104 %"}', "is not between 0 % and 100 %"),
         ('schedule = [{at = "1 s", oversize = {above = "1300 B", after = "1 s"}}]', 'leave "after" out'),
-        ('oversize = {above = "500 B", too_big = "icmp"}', "an MTU of 500 B is told to nobody: write 576 B or more"),
+        ('oversize = {above = "500 B", too_big = "icmp"}', "a host may ignore an MTU of 500 B; write 576 B or more"),
         ('oversize = {above = "1300 B", too_big = "imcp"}', 'did you mean "icmp"?'),
-        ('ip_version = 6\noversize = {above = "1279 B", too_big = "icmp"}', "1279 bytes are told to nobody: IPv6"),
+        ('ip_version = 6\noversize = {above = "1279 B", too_big = "icmp"}', "1279 bytes are no MTU of IPv6"),
     ],
 )
 def test_a_wrong_one_is_refused(tmp_path: pathlib.Path, lines: str, words: str) -> None:

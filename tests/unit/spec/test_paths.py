@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A path: its links in a row, who stands where on it, and what holds for all of it."""
+"""A path: its links in a row, the places on it, and what holds for all of it."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_a_network_may_forget_ports(tmp_path: pathlib.Path, lines: str, told: di
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
-        ("nat = {}", "nothing is ever forgotten here; write rebind or timeout with a time"),
+        ("nat = {}", "a NAT that never forgets a flow changes nothing; write rebind or timeout with a time"),
         ('nat = "2 s"', "write a table"),
         ('nat = {timeout = "1 us"}', "out of range"),
     ],
