@@ -173,7 +173,7 @@ def _commits(arguments: argparse.Namespace) -> CommitChoice | None:
     more = {"--repo": arguments.repo, "--bin": arguments.bin, "--run": arguments.argv}
     if not any((given | more).values()):
         if arguments.program is None:
-            raise SpecError("say whose history: quiclab history PROGRAM", _HINT)
+            raise SpecError("name a program, such as quic-go", _HINT)
         return None
     if missing := [option for option, value in given.items() if not value]:
         raise SpecError(f"a history of commits needs {' and '.join(missing)}", "quiclab history --help has examples")
@@ -221,7 +221,7 @@ def _loaded(spec_file: Path) -> Study:
         return load_study(spec_file)
     except SpecError as error:
         problems = tuple(each.partition(": ")[2] or each for each in error.problems)
-        raise SpecError("the history cannot be asked for like this", "quiclab history --help", problems) from error
+        raise SpecError("no history can be made of these options", "quiclab history --help", problems) from error
 
 
 def _again(arguments: argparse.Namespace, study_dir: StudyDir) -> str:

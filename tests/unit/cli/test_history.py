@@ -59,7 +59,7 @@ def test_a_dry_run_of_commits_builds_none(tmp_path: Path, capsys: pytest.Capture
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ([], "say whose history"),
+        ([], "name a program"),
         (["quicgo"], "no releases of 'quicgo'"),
         (["quic-go", "--build", "make"], "needs --range"),
         (["quic-go", "--range", "a..b"], "needs --build"),
